@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from pathlib import Path
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import FORMATS, read_documents, write_documents
 
 STORY = Document(
@@ -78,3 +80,25 @@ def exhaust(path: Path, format: str | None) -> None:
         return
     write_documents(found, written, "jsonl")
     assert list(read_documents(written, "jsonl")) == found
+
+
+def read_data(
+    format: str,
+    data: str | bytes,
+    oddities: list[Oddity] | None = None,
+    path: str = "dir/tale",
+    **options: object,
+) -> list[Document]:
+    """Read the documents of a file's content, and put what is odd in it into ``oddities``."""
+    raw = data.encode() if isinstance(data, str) else data
+    on_oddity = [].append if oddities is None else oddities.append
+    return list(FORMATS[format].read(Source(path, io.BytesIO(raw), on_oddity, dict(options))))
+
+
+def write_data(format: str, *documents: Document) -> str | bytes:
+    """Write documents into the content of a file: text, or bytes in a binary format."""
+    write = FORMATS[format].write
+    assert write is not None
+    stream = io.BytesIO() if FORMATS[format].binary else io.StringIO()
+    write(documents, stream)
+    return stream.getvalue()

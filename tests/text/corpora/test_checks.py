@@ -72,10 +72,3 @@ def test_oddities_without_end_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(report.oddities) == 3
     assert report.oddity_count == 10
     assert report.as_json()["unlisted_oddities"] == 7
-
-
-def test_an_id_that_comes_twice_is_odd(tmp_path: Path) -> None:
-    path = tmp_path / "twice.jsonl"
-    path.write_text('{"doc_id": "a", "sentences": [["Ann", "ran"]]}\n' * 2)
-    (report,) = check_files([path])
-    assert [oddity.message for oddity in report.oddities] == ["document 'a' was in this file already"]

@@ -39,7 +39,6 @@ class Behaviour:
 
     files: dict[str, bytes] = field(default_factory=dict)
     cut_after: list[int] = field(default_factory=list)  # bytes of each answer before the connection is cut
-    failures: list[int] = field(default_factory=list)  # status codes of the first answers
     requests: list[str] = field(default_factory=list)
 
 
@@ -50,8 +49,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         state = self.behaviour
         state.requests.append(self.path)
         content = state.files.get(self.path.lstrip("/"))
-        if state.failures:
-            return self.send_error(state.failures.pop(0))
         if content is None:
             return self.send_error(404)
         self.send_response(200)
@@ -112,14 +109,6 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 # -- one file ------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_fetched_and_checked(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    behaviour.files = {"a.txt": b"hello"}
-    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"))
-    assert (tmp_path / "a.txt").read_bytes() == b"hello"
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_fetched(

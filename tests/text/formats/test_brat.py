@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Quotation
@@ -182,15 +181,6 @@ def test_a_missing_text(tmp_path: Path) -> None:
     (tmp_path / "alone.ann").write_text(LAYERS)
     with pytest.raises(DataError, match=r"alone\.ann: the text .*alone\.txt"):
         list(read_documents(tmp_path / "alone.ann"))
-
-
-@settings(max_examples=60)
-@given(st.lists(documents(), max_size=3, unique_by=lambda document: document.id))
-def test_round_trip_is_exact(originals: list[Document]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / "out", *originals)
-        found = read_folder(Path(folder) / "out")
-    assert sorted(found, key=lambda d: d.id) == sorted(originals, key=lambda d: d.id)
 
 
 @settings(max_examples=40)

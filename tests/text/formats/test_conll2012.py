@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import io
 import re
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats import registry
-from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.base import Oddity
 from entitynlm.text.formats.registry import get_format
-from support.strategies import documents, sorted_clusters, words
+from support.format_samples import read_data, write_data
+from support.strategies import documents, sorted_clusters
 
 FORM = get_format("conll2012")
+read = partial(read_data, "conll2012", path="tale.conll")
+write = partial(write_data, "conll2012")
 
 GOLD = """\
 #begin document (nw/tale/00/tale_0001); part 000
@@ -38,19 +40,6 @@ nw/tale/00/tale_0001   1   0    Rain    NN    (TOP(NP*))     -    -   -   -   * 
 
 #end document
 """
-
-
-def read(text: str | bytes, oddities: list[Oddity] | None = None) -> list[Document]:
-    data = text.encode() if isinstance(text, str) else text
-    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORM.read(Source("tale.conll", io.BytesIO(data), on_oddity)))
-
-
-def write(*documents: Document) -> str:
-    assert FORM.write is not None
-    stream = io.StringIO()
-    FORM.write(documents, stream)
-    return stream.getvalue()
 
 
 def rows(*cells: str) -> str:
@@ -142,18 +131,6 @@ def test_headers(header: str, id: str, part: str | None) -> None:
     document = read(f"{header}\nx 0 0 w -\n\n#end document\n")[0]
     assert document.id == id
     assert document.meta.get("part") == part
-
-
-def test_documents_come_one_at_a_time() -> None:
-    class Endless(io.RawIOBase):
-        """Documents without an end: only a reader that streams can give its first ones."""
-
-        def read(self, size: int = -1) -> bytes:
-            assert 0 < size < 1 << 24
-            return GOLD.encode()
-
-    stream = FORM.read(Source("-", cast(BinaryIO, Endless())))
-    assert [len(next(stream)) for _ in range(3)] == [8, 1, 8]
 
 
 def test_words_and_mentions_are_enough_for_scoring(tmp_path: Path) -> None:
@@ -324,40 +301,6 @@ def test_the_official_scorer_would_read_the_same_spans(originals: list[Document]
     for document, entities in zip(originals, seen, strict=True):
         expected = sorted(mention.span for mention in document.mentions)
         assert sorted(span for spans in entities.values() for span in spans) == expected
-
-
-lines_of_files = st.sampled_from(
-    [
-        *GOLD.splitlines(),
-        "",
-        "#begin document",
-        "#begin document (x); part 1",
-        "#end document",
-        "a 0 0 w (1",
-        "a\t0\t1\tw\t1)",
-        "a\t0\t2\t\t(1",
-        "a 0 - w )(|1)(",
-        "# 1 2 3",
-        "#entity 1 = 2",
-        "\ufeff",
-    ]
-)
-
-
-@given(st.lists(lines_of_files | st.text(max_size=30), max_size=30).map("\n".join))
-@example("#begin document (x); part 0\n" + "x 0 0 w (1\n" * 3)
-def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
-    try:
-        found = read(text.encode("utf-8", errors="replace"))
-    except EntityNLMError as error:
-        assert "tale.conll" in str(error)
-    else:
-        assert read(write(*found)) == found or any("~" in document.id for document in found)
-
-
-@given(st.lists(words(), min_size=1, max_size=5))
-def test_words_are_never_taken_for_anything_else(tokens: list[str]) -> None:
-    assert read(write(Document("d", tuple(tokens))))[0].tokens == tuple(tokens)
 
 
 # -- recognising and real files --------------------------------------------------------------------------------------

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import pytest
 from hypothesis import given
@@ -14,11 +12,14 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Format, Oddity, Source
+from entitynlm.text.formats.base import Oddity
 from entitynlm.text.formats.registry import get_format
+from support.format_samples import read_data, write_data
 from support.strategies import documents
 
 FORM = get_format("conllu")
+read = partial(read_data, "conllu", path="tale.conllu")
+write = partial(write_data, "conllu")
 
 BARE = """\
 # newdoc id = tale_dog
@@ -46,19 +47,6 @@ BARE = """\
 3\t.\t.\tPUNCT\t.\t_\t2\tpunct\t2:punct\t_
 
 """
-
-
-def read(text: str | bytes, oddities: list[Oddity] | None = None, *, form: Format = FORM) -> list[Document]:
-    data = text.encode() if isinstance(text, str) else text
-    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(form.read(Source("tale.conllu", io.BytesIO(data), on_oddity)))
-
-
-def write(*documents: Document, form: Format = FORM) -> str:
-    assert form.write is not None
-    stream = io.StringIO()
-    form.write(documents, stream)
-    return stream.getvalue()
 
 
 def rows(*misc: str, header: str | None = "GRP-etype-head-other") -> str:
@@ -219,29 +207,6 @@ def test_sentence_ids_that_are_not_counted_are_kept() -> None:
     assert read(write(document)) == [document]
 
 
-def test_a_mention_over_a_sentence_end_has_its_brackets_in_two_sentences() -> None:
-    document = Document("d", ("a", "b", "c", "d"), ((0, 2), (2, 4)), (Mention(1, 3, "x", (), 2),))
-    assert read(write(document)) == [document]
-
-
-def test_crossing_mentions_of_one_entity_are_told_apart() -> None:
-    mentions = (Mention(0, 3, "5"), Mention(1, 4, "5"), Mention(2, 5, "5"))
-    document = Document("d", ("a", "b", "c", "d", "e"), ((0, 5),), mentions)
-    assert "Entity=(5[1/1]\n" in write(document)
-    assert read(write(document)) == [document]
-
-
-def test_documents_come_one_at_a_time() -> None:
-    def endless() -> Iterator[bytes]:
-        for number in range(100_000):
-            text = BARE.replace("# newdoc id = tale_dog", f"# newdoc id = {number}")
-            yield from text.encode().splitlines(keepends=True)
-        raise AssertionError("the reader wanted the whole file")
-
-    stream = FORM.read(Source("-", cast(BinaryIO, endless())))
-    assert [next(stream).id for _ in range(3)] == ["0", "1", "2"]
-
-
 # -- oddities and errors ---------------------------------------------------------------------------------------------
 
 
@@ -295,23 +260,7 @@ def test_unusable_rows_say_where_and_what(text: str, line: int) -> None:
     assert "ten columns" in (error.value.expected or "")
 
 
-def test_two_values_of_one_name_are_kept_where_the_header_has_room_for_one() -> None:
-    mention = Mention(0, 1, "e", attributes=(("label", "3.1"), ("label", "o_o")))
-    document = Document("d", ("a",), mentions=(mention,), meta={"global.Entity": "x-label-head"})
-    (back,) = read(write(document))
-    assert sorted(back.mentions[0].attributes) == [("label", "3.1"), ("label", "o_o")]
-
-
 # -- properties ------------------------------------------------------------------------------------------------------
-
-COLUMNS = ("pos", "upos", "lemma", "feats", "deprel", "speaker", "addressee", "ner", "my column=|")
-
-
-@given(st.lists(documents(columns=COLUMNS), max_size=2, unique_by=lambda document: document.id))
-def test_round_trip(originals: list[Document]) -> None:
-    oddities: list[Oddity] = []
-    assert read(write(*originals), oddities) == originals
-    assert oddities == []
 
 
 @given(
@@ -373,7 +322,7 @@ def test_real_documents_come_back_and_keep_their_clusters_through_conll2012(
         (document,) = read(data, oddities)
         assert oddities == []
         assert read(write(document)) == [document]
-        narrow = read(write(document, form=get_format("conll2012")), form=get_format("conll2012"))
+        narrow = read_data("conll2012", write_data("conll2012", document))
         (again,) = read(write(*narrow))
         assert (again.id, again.tokens, again.sentences) == (document.id, document.tokens, document.sentences)
         assert again.clusters == document.clusters

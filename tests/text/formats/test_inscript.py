@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.base import Oddity
 from entitynlm.text.formats.registry import get_format, read_documents
+from support.format_samples import read_data
 
 FORM = get_format("inscript")
+read = partial(read_data, "inscript", path="data/tea_007.txt.drs")
 
 STORY = """\
 #id=1
@@ -42,14 +43,6 @@ STORY = """\
 2-8	.	O	O	O	O
 
 """
-
-
-def read(
-    text: str | bytes, oddities: list[Oddity] | None = None, path: str = "data/tea_007.txt.drs"
-) -> list[Document]:
-    data = text.encode() if isinstance(text, str) else text
-    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORM.read(Source(path, io.BytesIO(data), on_oddity)))
 
 
 def rows(*rows: str) -> str:
@@ -85,10 +78,6 @@ def test_story() -> None:
 def test_a_mention_ends_with_its_sentence() -> None:
     (document,) = read(rows("1-1 a O O O P1_x") + "\n" + rows("2-1 b O O O P1_x").replace("#id=1", "#id=2"))
     assert [mention.span for mention in document.mentions] == [(0, 1), (1, 2)]
-
-
-def test_byte_order_mark_and_windows_ends() -> None:
-    assert read(b"\xef\xbb\xbf" + STORY.replace("\n", "\r\n").encode()) == read(STORY)
 
 
 def test_a_text_that_does_not_fit_gives_way_to_the_words() -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Quotation
-from entitynlm.text.formats.json_records import OURS, make_record, restore_document
+from entitynlm.text.formats.json_records import make_record, restore_document
 
 DOCUMENT = Document(
     id="d",
@@ -54,10 +51,3 @@ def test_an_edited_record_keeps_what_still_fits_and_says_what_does_not() -> None
     notes.clear()
     assert {m.entity for m in restore_document(record, notes.append).mentions} == {"1"}
     assert "numbered anew" in notes[0]
-
-
-def test_a_record_of_another_version_is_refused() -> None:
-    record = write_and_parse(DOCUMENT)
-    record[OURS]["version"] = 99
-    with pytest.raises(DataError, match="not of version 1"):
-        restore_document(record, print)

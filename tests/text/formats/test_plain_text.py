@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import io
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.base import Oddity
 from entitynlm.text.formats.registry import get_format, read_documents
+from support.format_samples import read_data
 
 FORM = get_format("text")
-
-
-def read(
-    data: str | bytes, oddities: list[Oddity] | None = None, path: str = "dir/tale.txt", **options: object
-) -> list[Document]:
-    raw = data.encode() if isinstance(data, str) else data
-    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORM.read(Source(path, io.BytesIO(raw), on_oddity, dict(options))))
+read = partial(read_data, "text", path="dir/tale.txt")
 
 
 def test_a_text() -> None:
@@ -68,20 +61,6 @@ def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
 def test_five_megabytes_without_a_line_break() -> None:
     (document,) = read("Marta fed the old dog at 5 p.m. and “it” slept. " * 100_000)
     assert len(document) == 1_400_000
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_a_novel(corpora_path: Path) -> None:
-    path = corpora_path / "novels/158_emma.txt"
-    (document,) = read_documents(path)
-    assert document.text == path.read_bytes().decode()
-    assert document.offsets is not None
-    assert all(
-        document.text[a:b] == token for token, (a, b) in zip(document.tokens, document.offsets, strict=True)
-    )
-    lengths = sorted(end - start for start, end in document.sentences)
-    assert 15 < lengths[len(lengths) // 2] < 30
 
 
 @pytest.mark.parametrize(

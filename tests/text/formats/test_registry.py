@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
+from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import (
     FORMATS,
     read_documents,
@@ -84,14 +85,6 @@ def test_a_cut_packed_file_is_a_readable_error(cut: int, tmp_path: Path) -> None
     (tmp_path / "tale.gz").write_bytes(gzip.compress(SAMPLES["jsonl"])[:cut])
     with pytest.raises(DataError, match=r"tale\.gz"):
         list(read_documents(tmp_path / "tale.gz"))
-
-
-def test_options_that_a_format_does_not_have(tmp_path: Path) -> None:
-    (tmp_path / "tale.jsonl").write_bytes(SAMPLES["e2e"])
-    with pytest.raises(ConfigError, match="no option 'span'; its options are spans:"):
-        read_documents(tmp_path / "tale.jsonl", span="exclusive")
-    (document,) = read_documents(tmp_path / "tale.jsonl", spans="inclusive")
-    assert document.clusters == (((2, 3), (3, 4)),)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,6 +167,43 @@ def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
             (document,) = read_documents(path, name)
             found = sorted(tuple(sorted(set(cluster))) for cluster in document.clusters)
             assert found == expected, name
+
+
+EXACT = {"jsonl", "spacy", "brat", "conllu"}  # CoNLL-2012 has no place for text, types and attributes
+
+
+@pytest.mark.parametrize("name", sorted(EXACT))
+@settings(max_examples=60)
+@given(originals=st.lists(documents(), max_size=2, unique_by=lambda document: document.id))
+def test_round_trip_is_exact(name: str, originals: list[Document]) -> None:
+    oddities: list[Oddity] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "out"
+        write_documents(originals, path, name)
+        files = sorted(path.glob("*.ann")) if name == "brat" else [path]
+        found = [d for file in files for d in read_documents(file, name, on_oddity=oddities.append)]
+    assert sorted(found, key=lambda d: d.id) == sorted(originals, key=lambda d: d.id)
+    assert not originals or oddities == []
+
+
+@pytest.mark.parametrize("name", ["conll2012", "conllu", "jsonl"])
+def test_documents_come_one_at_a_time(name: str) -> None:
+    class Endless(io.RawIOBase):
+        """Documents without an end: only a reader that streams can give its first ones."""
+
+        rest = b""
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: bytearray) -> int:
+            rest = self.rest or SAMPLES[name]
+            data, self.rest = rest[: len(buffer)], rest[len(buffer) :]
+            buffer[: len(data)] = data
+            return len(data)
+
+    stream = FORMATS[name].read(Source("-", io.BufferedReader(Endless(), 1 << 16)))
+    assert [len(next(stream)) for _ in range(3)] == [len(STORY)] * 3
 
 
 # -- fuzzing: documents or a readable error, never anything else -------------------------------------------

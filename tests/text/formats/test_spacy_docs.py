@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-import io
 import zlib
+from functools import partial
 
 import pytest
 import spacy
@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import get_format
 from entitynlm.text.formats.spacy_docs import from_spacy, to_spacy
+from support.format_samples import read_data, write_data
 from support.strategies import documents
 
 FORM = get_format("spacy")
+read = partial(read_data, "spacy", path="dir/tale.spacy")
+write = partial(write_data, "spacy")
 
 VOCAB = spacy.vocab.Vocab()
 
@@ -42,28 +44,10 @@ STORY = Document(
 )
 
 
-def read(data: bytes, oddities: list[Oddity] | None = None, **options: object) -> list[Document]:
-    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORM.read(Source("dir/tale.spacy", io.BytesIO(data), on_oddity, dict(options))))
-
-
-def write(*documents: Document) -> bytes:
-    assert FORM.write is not None
-    stream = io.BytesIO()
-    FORM.write(documents, stream)
-    return stream.getvalue()
-
-
 @settings(max_examples=60)
 @given(documents())
 def test_doc_round_trip_is_exact(document: Document) -> None:
     assert from_spacy(to_spacy(document, VOCAB)) == document
-
-
-@settings(max_examples=25)
-@given(st.lists(documents(), max_size=3))
-def test_file_round_trip_is_exact(originals: list[Document]) -> None:
-    assert read(write(*originals)) == originals
 
 
 def test_spacy_users_find_things_where_they_look() -> None:
