@@ -122,15 +122,6 @@ def test_heads_climb_over_white_space() -> None:
     assert document.heads == (1, -1)
 
 
-def test_prefix_option() -> None:
-    doc = spacy.blank("en")("Ann left")
-    doc.spans["who_1"] = [doc[0:1]]
-    packed = spacy.tokens.DocBin(docs=[doc]).to_bytes()
-    (document,) = read(packed, prefix="who")
-    assert document.clusters == (((0, 1),),)
-    assert document.id == "tale#1"
-
-
 def test_packed_files_are_recognised() -> None:
     assert FORM.recognise("-", write(STORY)[:65536])
     assert FORM.recognise("-", write()[:65536])

@@ -21,9 +21,7 @@ DEFAULT_FOLDER = Path("corpora")
 
 
 def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> None:
-    """List the known corpora and how to get them.
-
-    List the known corpora: what they are, their licence, how to get them, whether they are here.
+    """List the known corpora: what they are, their licence, how to get them, whether they are here.
 
     Examples:
 
@@ -61,9 +59,7 @@ def get(
     data: DataFolder = DEFAULT_FOLDER,
     terminal: Terminal,
 ) -> None:
-    """Download, copy or generate a corpus.
-
-    Get a corpus: download it (every file's SHA-256 is checked), copy or generate it.
+    """Download a corpus (every file's SHA-256 is checked), copy or generate it.
 
     Examples:
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, decode_lines, has_name, open_binary, read_json
@@ -55,11 +54,11 @@ class Corpus:
         return self.splits[split]
 
     def documents(
-        self, split: str | None = None, *, on_oddity: Report = ignore, **options: Any
+        self, split: str | None = None, *, on_oddity: Report = ignore, words_only: bool = False
     ) -> Iterator[Document]:
-        """Stream the documents of one split or of all, one in memory at a time; options go to :func:`read_documents`."""
+        """Stream the documents of one split or of all, one in memory at a time, as :func:`read_documents` does."""
         for path in self.files(split):
-            yield from read_documents(path, self.format, on_oddity=on_oddity, **options)
+            yield from read_documents(path, self.format, on_oddity=on_oddity, words_only=words_only)
 
 
 Recognised = tuple[str, Splits, str]  # name, splits, rule

@@ -9,12 +9,12 @@ import codecs
 import contextlib
 import itertools
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.files import decode_lines, has_name
 from entitynlm.text.document import Document
 
@@ -25,9 +25,9 @@ ENDINGS = (
 )  # fmt: skip
 
 
-def strip_endings(name: str, endings: Sequence[str] = ENDINGS) -> str:
+def strip_endings(name: str) -> str:
     """A file's name without its endings: ``bath_001.txt.drs`` → ``bath_001``."""
-    for ending in endings:
+    for ending in ENDINGS:
         name = name.removesuffix(ending) or name
     return name
 
@@ -61,7 +61,7 @@ class Source:
     path: str
     stream: BinaryIO
     on_oddity: Report = ignore
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
     words_only: bool = False
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -127,13 +127,6 @@ class Source:
             if e.path is not None:
                 raise
             raise self.error(e.message, line, found=e.found, expected=e.expected, hint=e.hint) from e
-
-    def choose(self, option: str, choices: Sequence[str]) -> str:
-        """The value of an option that has a few named choices; the first one is the default."""
-        value = self.options.get(option, choices[0])
-        if value not in choices:
-            raise ConfigError(f"option {option}={value!r} makes no sense; choose one of {', '.join(choices)}")
-        return str(value)
 
     @property
     def stem(self) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import accumulate, groupby, pairwise
 from typing import IO, Any
 
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, make_record, restore_document, take
@@ -89,8 +89,10 @@ def _make_document(record: JsonObject, source: Source, number: int, count: int) 
     if OURS in record:
         return restore_document(record, report)
     name = find_name(record) or f"{source.stem}#{count}"
-    convention = source.choose("spans", CONVENTIONS)
-    key = str(source.options.get("clusters", "clusters"))
+    convention = source.options.get("spans", "auto")
+    if convention not in CONVENTIONS:
+        raise ConfigError(f"spans={convention!r} makes no sense; choose one of {', '.join(CONVENTIONS)}")
+    key = source.options.get("clusters", "clusters")
     clusters = take(record.get(key) or [], list[list[Span]], key)
     if record.get("sentences") is not None or record.get("tokens") is not None:
         document, before = _read_words(record, name, report)

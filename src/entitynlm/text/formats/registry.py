@@ -36,7 +36,6 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
         spacy_docs.read,
         spacy_docs.write,
         binary=True,
-        options={"prefix": "span groups called this and a number are the entities (coref_clusters)"},
     ),
     Format(
         "conll2012",
@@ -112,7 +111,9 @@ def parse_format(text: str) -> tuple[Format, dict[str, str]]:
             raise ConfigError(f"a format's options are given as FORMAT:OPTION=VALUE, not {text!r}")
         options[option.strip()] = value.strip()
     form = get_format(name)
-    _check_options(form, options)
+    if unknown := [option for option in options if option not in form.options]:
+        known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
+        raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
     return form, options
 
 
@@ -153,23 +154,18 @@ def read_documents(
     *,
     on_oddity: Report = ignore,
     words_only: bool = False,
-    **options: Any,
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
     The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. Reading options are
-    keywords or part of the format's name, ``jsonl:spans=exclusive``. With ``words_only`` a reader may leave out columns other
+    part of the format's name, ``jsonl:spans=exclusive``. With ``words_only`` a reader may leave out columns other
     than words and coreference, which takes half the time.
     """
     name = str(path)
-    form = None
-    if format:
-        form, named = parse_format(format)
-        options = {**named, **options}
+    form, options = parse_format(format) if format else (None, {})
     stream: io.BufferedReader[Any] = io.BufferedReader(cast(io.RawIOBase, open_binary(path)), SAMPLE_BYTES)
     try:
         form = form or recognise_format(name, stream.peek(SAMPLE_BYTES))
-        _check_options(form, options)
     except (OSError, EOFError, zlib.error) as error:
         stream.close()
         raise DataError(f"reading failed ({error})", path=name) from error
@@ -177,12 +173,6 @@ def read_documents(
         stream.close()
         raise
     return _stream(form, Source(name, stream, on_oddity, options, words_only), stream)
-
-
-def _check_options(form: Format, options: Mapping[str, Any]) -> None:
-    if unknown := [option for option in options if option not in form.options]:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
-        raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
 
 
 def _stream(form: Format, source: Source, stream: io.BufferedReader[Any]) -> Iterator[Document]:

@@ -21,6 +21,7 @@ from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, take
 
 GROUP_PREFIX = "coref_clusters"
+GROUP = re.compile(rf"{GROUP_PREFIX}_(\d+)")
 DOC_COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
 MORPHOLOGY = re.compile(r"[^\s|=]+=[^\s|=]+(?:\|[^\s|=]+=[^\s|=]+)*")
 DOC_ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
@@ -52,12 +53,11 @@ def read(source: Source) -> Iterator[Document]:
             gc.enable()  # spaCy's decoder leaves it off when it fails
     if not docs:
         source.report("the file has no documents in it")
-    prefix = str(source.options.get("prefix", GROUP_PREFIX))
     for number, doc in enumerate(docs, start=1):
         name = f"{source.stem}#{number}"
         with source.naming():
             try:
-                document = from_spacy(doc, name, prefix=prefix, report=source.report)
+                document = from_spacy(doc, name, report=source.report)
             except EntityNLMError:
                 raise
             except Exception as error:  # strings that the file names but does not hold, for example
@@ -94,17 +94,14 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
     return doc
 
 
-def from_spacy(
-    doc: Any, name: str | None = None, *, prefix: str = GROUP_PREFIX, report: Complain = lambda message: None
-) -> Document:
+def from_spacy(doc: Any, name: str | None = None, *, report: Complain = lambda message: None) -> Document:
     """The document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
 
     :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
-    :param prefix: span groups called this, ``_`` and a number are the entities.
     """
     rest = _take_rest(doc, report)
     arguments, before = read_tokens(doc, keep_spaces=rest is not None)
-    mentions, types = _read_groups(doc, prefix, before, report)
+    mentions, types = _read_groups(doc, before, report)
     if rest is None:
         if len(doc) and not doc.has_annotation("SENT_START"):
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
@@ -149,11 +146,8 @@ def _parse(text: str) -> JsonObject:
         raise DataError(f"what was kept under {OURS!r} is damaged") from error
 
 
-def _read_groups(
-    doc: Any, prefix: str, before: list[int], report: Complain
-) -> tuple[tuple[Mention, ...], dict[str, str]]:
-    pattern = re.compile(rf"{re.escape(prefix)}_(\d+)")
-    keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := pattern.fullmatch(str(key))))
+def _read_groups(doc: Any, before: list[int], report: Complain) -> tuple[tuple[Mention, ...], dict[str, str]]:
+    keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := GROUP.fullmatch(str(key))))
     clusters = []
     described: list[JsonObject] = []
     for number, key in keys:

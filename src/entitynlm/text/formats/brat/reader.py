@@ -79,7 +79,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
+    relations = [name for name in source.options.get("relations", "").split(",") if name]
     found, named, notes = _read_lines(source)
     quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
     participants = {(keys[0], name): keys[1] for name, keys in named if name in ROLES and len(keys) == 2}
