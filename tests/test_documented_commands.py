@@ -53,7 +53,7 @@ def list_commands(text: str) -> list[str]:
 def run_command(line: str) -> str | None:
     """Run a line as a shell would, within this process; None if it is none of ours."""
     line, _, target = line.partition(" > ")
-    *before, line = line.split(" | ")
+    *before, line = line.partition(" | cut")[0].split(" | ")
     program, *arguments = shlex.split(line, comments=True)
     given = shlex.split(before[0])[1] if before else ""
     if program in ELSEWHERE:

@@ -556,7 +556,7 @@ def measure_ngrams(model: str, train: Sequence[Any], test: Sequence[Any]) -> Jso
     encoder = load_model(model).pretrained.encoder
     found = {}
     for order in (3, 5):
-        ngrams = estimate_ngrams([encoder.encode(d) for d in train], encoder, order=order, estimator="varikn")
+        ngrams = estimate_ngrams([encoder.encode(d) for d in train], encoder, order=order)
         scores = [ngrams.score(encoder.encode(d)) for d in test]
         total = float(sum(s.sum() for s in scores))
         found[str(order)] = {

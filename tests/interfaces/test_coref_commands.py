@@ -182,7 +182,7 @@ def test_wrong_input_is_named(
     message = fail(monkeypatch, capsys, "rerank", "--kbest", scores, *common, "--dev-key", corpus)
     assert "belong together" in message
     message = fail(monkeypatch, capsys, "evaluate", "coref", corpus)
-    assert "nothing to evaluate" in message
+    assert "nothing to rerank" in message
     message = fail(monkeypatch, capsys, "evaluate", "coref", corpus, "--scores", tmp_path)
     assert "there are no files dev*.jsonl" in message
 

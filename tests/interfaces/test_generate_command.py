@@ -49,7 +49,7 @@ def test_prose_is_written_with_its_mentions(tmp_path: Path) -> None:
     for continuation in generated:
         for mention in continuation["mentions"]:
             assert continuation["text"][mention["start"] : mention["end"]] == mention["text"]
-    assert out.read_text() == "\n\n".join(continuation["text"] for continuation in generated) + "\n"
+    assert out.read_bytes().decode() == "\n\n".join(continuation["text"] for continuation in generated) + "\n"
     plain = run(tmp_path / "model", *words, "--plain")
     assert "who is who" not in plain.stdout and generated[0]["text"].split()[0] in plain.stdout
 

@@ -137,20 +137,6 @@ def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
         "given-entities",
         "exact",
     }
-    run(
-        "evaluate",
-        "coref",
-        corpus,
-        "--model",
-        model,
-        "--split",
-        "dev",
-        "--split",
-        "test",
-        "--json",
-        figures,
-    )
-    assert json.loads(figures.read_text())["blocks"]
     run("evaluate", "entity", corpus, "--model", model, "--rows", "entitynlm", "--json", figures)
     assert 0 <= json.loads(figures.read_text())["rows"]["entitynlm"]["accuracy"] <= 100
 

@@ -37,7 +37,17 @@ ITEMS = """item	condition	context	target
 2	pronoun	Bob saw the old man.	Later he | laughed.
 """
 TEXTS = {
-    STORY: ("story", "draft", "item", "items", "letters/one", "letters/two", "stimuli/one", "items/one"),
+    STORY: (
+        "story",
+        "letter",
+        "draft",
+        "item",
+        "items",
+        "letters/one",
+        "letters/two",
+        "stimuli/one",
+        "items/one",
+    ),
     NOVEL: ("novel", "chapter", "novels/one", "novels/two", "my-texts/train/one", "my-texts/dev/two"),
 }
 CORPORA = (

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from entitynlm.characters.character import DESCRIPTION_FORM, NAME_FORM, PRONOUN_FORM, Cast, Character
 from entitynlm.discourse.quotations import strip_marks
 from entitynlm.text.document import Quotation
@@ -122,7 +124,9 @@ def describe_cast(cast: Cast) -> dict[str, Any]:
         "chapters": [asdict(chapter) for chapter in cast.chapters],
         "others": cast.others,
         "characters": [_describe_character(character) for character in cast.characters],
-        "quotations": [{**asdict(q), "text": _show(cast, q)} for q in cast.document.quotations],
+        "quotations": [
+            {**msgspec.structs.asdict(q), "text": _show(cast, q)} for q in cast.document.quotations
+        ],
     }
 
 

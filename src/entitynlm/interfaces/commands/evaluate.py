@@ -130,8 +130,10 @@ def evaluate_coref(
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     """
     training.check(model)
-    if training.out is None and model is None and scores is None and ranker is None:
-        told = "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or a folder to train in (--out)"
+    if training.out is None and scores is None and ranker is None:
+        told = (
+            "nothing to rerank: name a baseline (--scores or --ranker), or a folder to train one in (--out)"
+        )
         raise ConfigError(told)
     settings = training.load_settings()
     corpus = source.open("train", "dev") if training.out and not folds else source.open()
