@@ -87,11 +87,6 @@ def test_raw_text_with_links(tmp_path: Path) -> None:
     assert not oddities
 
 
-def test_relations_by_option(tmp_path: Path) -> None:
-    document = read(tmp_path, ANN, RAW, relations="Likes,Other")
-    assert spoken(document)[0] == ["Old Marta", "her dog"]
-
-
 def test_relations_that_are_not_understood_are_named(tmp_path: Path) -> None:
     oddities: list[Oddity] = []
     ann = "T1\tX 0 5\tMarta\nT2\tX 21 24\tShe\nR1\tSame Arg1:T1 Arg2:T2\n"

@@ -57,12 +57,6 @@ def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
     assert caught.value.path == "dir/tale.txt"
 
 
-@pytest.mark.slow
-def test_five_megabytes_without_a_line_break() -> None:
-    (document,) = read("Marta fed the old dog at 5 p.m. and “it” slept. " * 100_000)
-    assert len(document) == 1_400_000
-
-
 @pytest.mark.parametrize(
     ("start", "kind"),
     [("<!DOCTYPE html>\n<html>", "HTML"), ("\n <html lang='en'>", "HTML"), (r"{\rtf1 Ann", "RTF"),

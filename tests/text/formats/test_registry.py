@@ -23,7 +23,7 @@ from entitynlm.text.formats.registry import (
     write_documents,
 )
 from support.format_samples import SAMPLES, STORY, exhaust
-from support.strategies import damaged, documents, sorted_clusters
+from support.strategies import damaged, documents
 
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
 
@@ -97,16 +97,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- writing -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name in WRITABLE if name != "brat"])
-def test_written_files_are_read_back(name: str, tmp_path: Path) -> None:
-    for path in (tmp_path / "out.file", tmp_path / "out.file.gz"):
-        write_documents([STORY], path, name)
-        (document,) = read_documents(path)
-        assert sorted_clusters(document) == sorted_clusters(STORY)
-        assert document.tokens == STORY.tokens
-        assert document.sentences == STORY.sentences
 
 
 def test_packed_output_is_packed_and_repeatable(tmp_path: Path) -> None:
@@ -210,23 +200,15 @@ def test_documents_come_one_at_a_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("format", [None, *FORMATS])
-@settings(max_examples=40)
-@given(data=st.binary(max_size=200))
+@settings(max_examples=80)
+@given(
+    data=st.binary(max_size=200)
+    | st.text(st.characters(max_codepoint=0x3000, exclude_categories=["Cs"]), max_size=80).map(str.encode)
+    | st.text('\t\n #()|-_*[]{}"<>T1;:,=&a', max_size=80).map(str.encode)
+)
 def test_any_bytes(format: str | None, folder: Path, data: bytes) -> None:
     path = folder / "fuzzed.ann"
     path.write_bytes(data)
-    exhaust(path, format)
-
-
-@pytest.mark.parametrize("format", [None, *FORMATS])
-@settings(max_examples=40)
-@given(
-    data=st.text(st.characters(max_codepoint=0x3000), max_size=80)
-    | st.text('\t\n #()|-_*[]{}"<>T1;:,=&a', max_size=80)
-)
-def test_any_text(format: str | None, folder: Path, data: str) -> None:
-    path = folder / "fuzzed.ann"
-    path.write_bytes(data.encode("utf-8", "surrogatepass"))
     exhaust(path, format)
 
 

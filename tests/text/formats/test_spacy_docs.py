@@ -6,7 +6,6 @@ import gc
 import zlib
 from functools import partial
 
-import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import get_format
 from entitynlm.text.formats.spacy_docs import from_spacy, to_spacy
 from support.format_samples import read_data, write_data
-from support.strategies import documents
 
 FORM = get_format("spacy")
 read = partial(read_data, "spacy", path="dir/tale.spacy")
@@ -42,12 +40,6 @@ STORY = Document(
     heads=(2, 2, -1, 2, 2, 6, -1, 6),
     meta={"genre": "tale"},
 )
-
-
-@settings(max_examples=60)
-@given(documents())
-def test_doc_round_trip_is_exact(document: Document) -> None:
-    assert from_spacy(to_spacy(document, VOCAB)) == document
 
 
 def test_spacy_users_find_things_where_they_look() -> None:
@@ -142,14 +134,3 @@ def test_damaged_content_is_refused_or_read(data: st.DataObject) -> None:
     except EntityNLMError as error:
         assert "tale.spacy" in str(error)
     assert gc.isenabled()
-
-
-@pytest.mark.parametrize("deprel", [("it", None, "\\s"), ("x", None, None), (None, "a", None)])
-@pytest.mark.parametrize("heads", [(-1, -1, -1), (-1, -1, 1), (-1, 2, -1)])
-def test_a_root_without_a_label_moves_no_sentence_end(
-    deprel: tuple[str | None, ...], heads: tuple[int, ...]
-) -> None:
-    """spaCy starts a sentence at the tree of a root only where the root has a dependency label."""
-    sentences = ((0, 1), (1, 2), (2, 3)) if max(heads) < 0 else ((0, 1), (1, 3))
-    document = Document("d", ("a", "b", "c"), sentences, columns={"deprel": deprel}, heads=heads)
-    assert from_spacy(to_spacy(document)) == document
