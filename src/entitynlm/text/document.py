@@ -171,12 +171,13 @@ class Document:
                 raise self._fail(f"quotation {quotation.span} is not within its {len(self.tokens)} tokens")
         length = len(self.tokens)
         for mention in self.mentions:
-            if not 0 <= mention.start < mention.end <= length:
-                raise self._fail(f"mention {mention.span} is not within its {len(self.tokens)} tokens")
+            start, end, head = mention.start, mention.end, mention.head
+            if not 0 <= start < end <= length:
+                raise self._fail(f"mention {mention.span} is not within its {length} tokens")
             if not mention.entity:
                 raise self._fail(f"mention {mention.span} has no entity")
-            if mention.head is not None and not mention.start <= mention.head < mention.end:
-                raise self._fail(f"the head {mention.head} of mention {mention.span} lies outside of it")
+            if head is not None and not start <= head < end:
+                raise self._fail(f"the head {head} of mention {mention.span} lies outside of it")
             if not mention.parts:
                 continue
             edges = [edge for part in mention.parts for edge in part]

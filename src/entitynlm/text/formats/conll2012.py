@@ -15,6 +15,7 @@ from itertools import count
 from typing import IO, Any
 
 import numpy as np
+from msgspec import structs
 
 from entitynlm.files import decode_lines
 from entitynlm.text.document import Document, Mention, Span
@@ -200,8 +201,8 @@ def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
     found = BRACKET.findall(cell)
     return (
         tuple(single.strip() for single, _, _ in found if single.strip()),
-        tuple(opened.strip() for _, opened, _ in found if opened),
-        tuple(closed.strip() for _, _, closed in found if closed),
+        tuple(opened.strip() for _, opened, _ in found if opened.strip()),
+        tuple(closed.strip() for _, _, closed in found if closed.strip()),
         not BRACKET.sub("", cell).strip("| "),
     )
 
@@ -301,18 +302,18 @@ class _PartBuilder:
 
     def _read_brackets(self, tokens: list[int], cells: list[str]) -> None:
         """Read cells as the official scorer does: what opens at a word is opened before anything is closed there."""
-        stacks, mentions, same = self._open, self._mentions, self.same_entity
+        stacks, add = self._open, self._mentions.append
         lines = self._lines[-1]
         first = len(self._tokens) - len(lines)
         for token, cell in zip(tokens, cells, strict=True):
             singles, opened, closed, complete = parse_cell(cell)
             for label in singles:
-                mentions.append(Mention(token, token + 1, same.get(label, label)))
+                add(Mention(token, token + 1, label))
             for label in opened:
                 stacks[label].append(token)
             for label in closed:
                 if stack := stacks[label]:
-                    mentions.append(Mention(stack.pop(), token + 1, same.get(label, label)))
+                    add(Mention(stack.pop(), token + 1, label))
                 else:
                     message = f"'{label})' closes a mention that was not opened; it was skipped"
                     self.source.report(message, int(lines[token - first]))
@@ -331,12 +332,15 @@ class _PartBuilder:
                 message = f"'({label}' is never closed; the mention was dropped"
                 self.source.report(message, int(lines[token]))
         self._counter.send()
+        if same := self.same_entity:
+            named = [(mention, same.get(mention.entity, mention.entity)) for mention in self._mentions]
+            self._mentions = [structs.replace(mention, entity=entity) for mention, entity in named]
         columns = {} if self.source.words_only else self._columns
         return Document(
             id=self.id,
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
-            mentions=tuple([mention for mention in self._mentions if mention.entity]),
+            mentions=tuple(self._mentions),
             columns={name: tuple(v) for name, v in columns.items() if self._is_annotated(name, v)},
             meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
         )
