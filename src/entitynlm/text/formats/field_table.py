@@ -73,9 +73,12 @@ class FieldTable:
         counted = np.arange(len(ends)) - np.repeat(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
         if counted.max() >= MOST_NUMBERED or (ends - before - 1 != NUMBER_LENGTHS[counted]).any():
             return False
-        wanted = WORD_NUMBERS[counted]  # (rows, 3)
-        found = self.codes[ends[:, None] + np.arange(-3, 0)]
-        return bool(((found == wanted) | (wanted < ZERO)).all())
+        for place in (1, 2, 3):  # from the right
+            if (self.codes[ends - place] != WORD_NUMBERS[counted, 3 - place]).any():
+                return False
+            longer = counted >= 10**place
+            ends, counted = ends[longer], counted[longer]
+        return True
 
     def has_even_sentences(self) -> bool:
         """Tell whether all rows of each sentence have the same number of fields."""
