@@ -87,7 +87,6 @@ def read(source: Source) -> Iterator[Document]:
     links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
     texts = _read_text(_find_text(source))
     words = _read_sidecar(source, texts)
-    _read_types(found)
     if words is not None:
         links += _close_gaps(words.written, found)
     else:
@@ -313,7 +312,8 @@ def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextB
         if match:
             message = "a range of characters is empty or runs backwards"
         raise source.error(message, number, found=f"{key}\t{rest}"[:80], expected=ANNOTATION_LINE)
-    return TextBound(key, match[1], ranges, surface, number)
+    kind = KIND_AND_TYPE.fullmatch(match[1])
+    return TextBound(key, match[1], ranges, surface, number, kind[1] if kind else match[1])
 
 
 def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
@@ -326,13 +326,6 @@ def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
             class_of.update(dict.fromkeys(small, large))
     order = {key: place for place, key in enumerate(class_of)}
     return [sorted(keys, key=order.__getitem__) for keys in {id(c): c for c in class_of.values()}.values()]
-
-
-def _read_types(found: Mapping[str, TextBound]) -> None:
-    """Find each mention's type in its label."""
-    for each in found.values():
-        kind = KIND_AND_TYPE.fullmatch(each.label)
-        each.type = kind[1] if kind else each.label
 
 
 def _close_gaps(written: Mapping[str, JsonObject], found: Mapping[str, TextBound]) -> Iterator[Link]:
