@@ -24,7 +24,7 @@ def measure(verb: str, model: str, text: Path) -> tuple[float, float]:
     """CPU-seconds and the highest memory (GB) of one call, on one thread."""
     out = text.with_name(f"{text.stem}-{Path(model).name}.{'jsonl' if verb == 'annotate' else 'tsv'}")
     command = [sys.executable, "-m", "entitynlm.interfaces.cli", verb, str(text), "--model", model]
-    command += ["--out", str(out), "--quiet", "--threads", "1"]
+    command += ["--out", str(out), "--force", "--quiet", "--threads", "1"]
     child = os.spawnve(os.P_NOWAIT, sys.executable, command, {**os.environ, "OMP_NUM_THREADS": "1"})
     _, status, used = os.wait4(child, 0)
     if status:
