@@ -1,4 +1,4 @@
-"""Train and apply a coreference baseline that ranks antecedents; make k-best lists of antecedent scores."""
+"""Train and apply a coreference baseline that ranks antecedents."""
 
 from __future__ import annotations
 
