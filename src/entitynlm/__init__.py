@@ -15,7 +15,7 @@ __all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """The model class and the version are looked up when somebody asks for them: importing torch takes a second."""
+    """Look the model class and the version up when they are first used, because importing torch takes a second."""
     if name in ("EntityNLM", "load"):
         from entitynlm import api
 

@@ -1,7 +1,7 @@
-"""``numba.njit`` with a cache on disk that several processes may fill at once.
+"""Compile by ``numba.njit`` with a cache on disk that several processes may fill at once.
 
 Numba numbers the files of a function's cache in the order of its signatures. Two processes that compile different
-signatures at the same moment both write file number 1; whoever reads the index later may call machine code that was made
+signatures at the same moment both write file number 1; a process that reads the index later may call machine code that was made
 for other types, which ends in a segmentation fault. Here a file is named after its signature, so that the worst that can
 happen is that a function is compiled twice.
 """

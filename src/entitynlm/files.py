@@ -254,7 +254,7 @@ def decode_lines(
 
 
 def read_json(path: Path) -> Any:
-    """JSON that somebody else may have made (``.gz`` is unpacked); a huge one, or one nested without end, is a ValueError too."""
+    """Read JSON from an untrusted file (``.gz`` is unpacked); one that is huge or nested without end is a ValueError too."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         content = stream.read(MOST_JSON + 1)
     if len(content) > MOST_JSON:

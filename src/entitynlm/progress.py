@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever shows it: a terminal's bars, a log file, a test, nobody."""
+"""Report the progress of long work to a terminal's bars, to a log file, or to no one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """What a long computation reports, here to nobody; one that wants it to stop raises KeyboardInterrupt in ``advance``."""
+    """Drop a long computation's reports; a subclass shows them, and stops the work by KeyboardInterrupt in ``advance``."""
 
     def start(self, task: str, total: int | None = None) -> None:
         """A task begins, of so many items if that is known; one of the same name begins again."""

@@ -27,7 +27,7 @@ STATUS: tuple[tuple[type[EntityNLMError], int], ...] = (
 
 
 class Application(Guard):
-    """The guarded application, with its routes at hand for whoever starts it."""
+    """Serve the routes behind the guard; ``routes`` lets the command open a text before the server starts."""
 
     def __init__(self, app: FastAPI, routes: Routes, *, token: str, hosts: Sequence[str]) -> None:
         super().__init__(app, token=token, hosts=hosts)

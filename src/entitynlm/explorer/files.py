@@ -46,7 +46,7 @@ def store_upload(name: str, content: bytes) -> Iterator[Path]:
 
 
 def _check_unpacked(path: Path, name: str) -> None:
-    """A few bytes can hold a text that fills all memory; what else is wrong with the file is told by whoever reads it."""
+    """Refuse a packed file that unpacks to more than the limit, before it fills all memory; its reader reports other faults."""
     size = 0
     with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as packed:
         while size <= MOST_BYTES and (block := packed.read(1 << 16)):

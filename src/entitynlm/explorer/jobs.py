@@ -20,7 +20,7 @@ class Cancelled(Exception):
 
 @dataclass
 class Job(Progress):
-    """One piece of work. What it says as ``Progress`` is kept for whoever asks; it stops when it next says something."""
+    """Run one piece of work in the background: requests see its progress, and a cancelled job stops at its next report."""
 
     stage: str = "waiting"
     state: State = "waiting"

@@ -17,7 +17,7 @@ SAMPLES, REPEATS = 40, 2
 
 
 def measure_analysis(models: ModelShelf, text: Text, analysis: TextAnalysis, job: Job) -> None:
-    """Find the mentions where there are none yet, then measure the version that is shown; nobody asks for an older one."""
+    """Find the mentions where there are none yet, then measure the version that is shown; older versions are not measured."""
     job.enter("loading the model")
     model = models.get(analysis.model)
     job.check()

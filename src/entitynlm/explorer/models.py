@@ -41,7 +41,7 @@ class ModelShelf:
         return name
 
     def get(self, name: str) -> EntityNLM:
-        """A model, loaded if need be; whoever asks at the same time waits."""
+        """Get a model, loaded when it is first asked for; requests at the same time wait for the loading."""
         lock = self._locks[self.check(name)]
         if name not in self._loaded:
             if not lock.acquire(timeout=WAIT):

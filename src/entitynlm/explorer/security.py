@@ -1,4 +1,4 @@
-"""Who may talk to the explorer: pages of its own origin that know the token of this start, and nobody else.
+"""Admit requests from pages of the explorer's own origin that know the token of this start, and no others.
 
 A page elsewhere can send requests to a server on this machine, and a name elsewhere can be made to point here (DNS rebinding). So
 the Host must be one that the server was started for, an Origin must be the server's own, and everything but the page's own files

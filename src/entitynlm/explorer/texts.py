@@ -32,7 +32,7 @@ MOST_MEASURED = 4  # versions of an analysis whose figures are kept
 
 
 class Missing(EntityNLMError):
-    """There is no such thing here."""
+    """Raised where a request names a text, an analysis or an entity that does not exist."""
 
 
 class Dropped(EntityNLMError):
@@ -271,7 +271,7 @@ class TextShelf:
 
 
 class Locked:
-    """An analysis that nobody else computes with, for as long as the block lasts."""
+    """Hold the lock of an analysis while computing with it."""
 
     def __init__(self, analysis: TextAnalysis, wait: float) -> None:
         self.analysis, self.wait = analysis, wait

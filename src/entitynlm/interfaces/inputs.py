@@ -93,7 +93,7 @@ def read_inputs(
 def require_mentions(
     documents: Iterator[tuple[str, Document]], option: str, terminal: Terminal
 ) -> Iterator[tuple[str, Document]]:
-    """The same documents, refused at the call if the first one has no mentions; a later one without any is remarked upon."""
+    """Pass documents on; refuse them at the call if the first one has no mentions, and remark on a later one without any."""
     first = next(documents, None)
     if first is not None and not first[1].mentions:
         hint = "Annotate it first (entitynlm annotate --to jsonl), or leave the option out"

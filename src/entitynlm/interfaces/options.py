@@ -99,7 +99,7 @@ def check_model(model: Any) -> Any:
 
 
 def check_model_or_default(model: Any) -> Any:
-    """The same; where none is named, the default model."""
+    """Check a model as :func:`check_model` does; where none is named, check and return the default model."""
     try:
         return check_model(model or choose_model(None))
     except ModelError as error:

@@ -177,7 +177,7 @@ def _count_pairs(sizes: Iterable[int]) -> int:
 
 
 def _count_link_sets(alignment: Alignment) -> Counts:
-    """The same with sets of pairs: a repeated mention may be linked with itself, and be in and out of a chain."""
+    """Score by sets of pairs: a repeated mention may be linked with itself, and be in and out of a chain."""
     chains = (*alignment.key, *alignment.response)
     size = 1 + max((mention for chain in chains for mention in chain), default=0)
     counts: list[int] = []
