@@ -172,10 +172,10 @@ def test_a_pasted_text_appears_with_entities_and_surprisal(page: Page) -> None:
     wait_until(lambda: page.mentions(), 30)
     code = "return [...new Set([...document.querySelectorAll('#text .m sub')].map((one) => one.textContent))]"
     wait_until(lambda: {"1", "2"} <= set(page.script(code)), 10)
-    shaded = page.script(
+    shaded = (
         "return [...document.querySelectorAll('#text .w')].filter(w => /h[1-8]/.test(w.className)).length"
     )
-    assert shaded > 5
+    wait_until(lambda: page.script(shaded) > 5, 30)
     page.find("#shading").click()
     assert "surprisal-shown" not in page.script("return document.body.className")
     page.find("#shading").click()

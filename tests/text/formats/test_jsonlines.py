@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import given
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.registry import get_format
+from entitynlm.text.formats.registry import get_format, read_documents
 from support.strategies import documents
 
 FORM = get_format("jsonl")
@@ -168,3 +169,13 @@ def test_lines_that_make_no_sense(line: str, message: str) -> None:
         read(f"{good}\n{line}\n")
     assert caught.value.path == "dir/tale.jsonl"
     assert caught.value.line == 2
+
+
+def test_places_are_whole_numbers(tmp_path: Path) -> None:
+    """Not truth values, which JSON writes as true."""
+    path = tmp_path / "one.jsonl"
+    path.write_text(
+        '{"doc_key": "d", "sentences": [["Ann", "ran"]], "clusters": [[[0, 0]]]}', encoding="utf-8"
+    )
+    (document,) = read_documents(path)
+    assert [type(place) for place in document.mentions[0].span] == [int, int]

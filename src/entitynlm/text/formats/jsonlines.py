@@ -130,7 +130,7 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Docume
         sentences = _part_sentences(tokens, record.get("sentence_map"), report)
     if record.get("subtoken_map") is not None:
         report("the words of this document are word pieces of a subword model")
-    before = [0, *accumulate(bool(word.strip()) for sentence in sentences for word in sentence)]
+    before = [0, *accumulate(int(bool(word.strip())) for sentence in sentences for word in sentence)]
     if before[-1] < len(before) - 1:
         report(f"{len(before) - 1 - before[-1]} blank words were left out")
     kept = [[word for word in sentence if word.strip()] for sentence in sentences]
