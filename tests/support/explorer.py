@@ -21,6 +21,7 @@ SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
+REDRAWN = ("StaleElementReferenceException", "ElementNotInteractableException")
 WHY_NOT = "the browser tests need Chromium: apt-get install chromium chromium-driver"
 
 
@@ -93,7 +94,7 @@ def wait_until(question: Callable[[], Any], seconds: float = 60.0, what: str = "
         try:
             return question()
         except Exception as error:  # an element that was drawn anew in this very moment
-            if type(error).__name__ != "StaleElementReferenceException":
+            if type(error).__name__ not in REDRAWN:
                 raise
             return None
 
