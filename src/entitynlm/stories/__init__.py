@@ -1,4 +1,4 @@
-"""The corpus that the package carries: a seeded generator of small annotated English stories (``docs/stories.md``)."""
+"""The corpus that the package carries: a seeded generator of small annotated English stories (``docs/formats.md``)."""
 
 from entitynlm.stories.generator import SPLITS, find_split, generate_stories, split_stories
 

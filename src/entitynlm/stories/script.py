@@ -1,4 +1,4 @@
-"""Scripts: scenario files as trees of lines, and where in such a script a story stands (``docs/stories.md``).
+"""Scripts: scenario files as trees of lines, and where in such a script a story stands (``docs/formats.md``).
 
 A line is a step: an event to be told, or a choice among the lines that are indented below it. :func:`draw_event` draws choices
 until an event is next.
