@@ -90,20 +90,6 @@ def test_evaluate_finds_the_stored_models_and_gets_the_same(
         assert found["rows"][name] == figures["rows"][name]
 
 
-def test_calibration_of_a_given_model_is_drawn(
-    corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    model, picture = reproduced[0] / "seed-1", tmp_path / "calibration.png"
-    result = run(
-        "evaluate", "entity", corpus / "test.jsonl", "--model", model, "--rows", "entitynlm", "--plot", picture,
-        "--json", tmp_path / "figures.json",
-    )  # fmt: skip
-    found = json.loads((tmp_path / "figures.json").read_text())["calibration"]
-    assert found["documents"] == 3 and found["mentions"] > 20
-    assert picture.read_bytes().startswith(b"\x89PNG") and "% of referents right" in result.stdout
-
-
 @pytest.mark.parametrize("options", [[], ["--predictor"]])
 def test_predict_entity_writes_one_line_per_mention(
     corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path, options: list[str]

@@ -96,8 +96,6 @@ def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
         options.check_model(tmp_path)
     with pytest.raises(DataError, match="no such file or folder"):
         options.check_exists(tmp_path / "nothing")
-    with pytest.raises(ConfigError, match="ends in one of"):
-        options.check_figure(tmp_path / "figure.gif")
     with pytest.raises(ConfigError, match="no device 'abacus'"):
         options.check_device("abacus")
     assert options.check_model("entitynlm-en") == "entitynlm-en"

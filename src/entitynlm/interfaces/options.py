@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 LARGEST_SEED = 2**32 - 1  # what every generator of random numbers takes
-FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def check_writable(path: Any) -> Any:
@@ -111,13 +110,6 @@ def check_model_or_default(model: Any) -> Any:
 def check_backbone(name: str | None) -> str | None:
     """The language model's name itself (a path made absolute) if it may be one that can be read here."""
     return None if name is None else check_language_model(name)
-
-
-def check_figure(path: Path | None) -> Path | None:
-    """Refuse a figure's file whose ending matplotlib does not write."""
-    if path is not None and path.suffix not in FIGURE_ENDINGS:
-        raise ConfigError(f"{path}: a figure's file ends in one of {', '.join(FIGURE_ENDINGS)}")
-    return None if path is None else Path(check_writable(path))
 
 
 def _count(help: str | None = None, most: int = 10_000_000) -> Any:
@@ -314,7 +306,7 @@ def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any])
     files = CommandFiles(folders, force=bool(values.get("force")))
     for path in list_paths(check_exists, expand_files):
         files.note_input(path)
-    outputs = list_paths(check_writable, check_figure)
+    outputs = list_paths(check_writable)
     for path in outputs:
         files.check_output(path)
     if len({path.resolve() for path in outputs}) < len(outputs):

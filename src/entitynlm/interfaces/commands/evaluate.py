@@ -13,13 +13,11 @@ from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.result_tables import present
 
 if TYPE_CHECKING:
     from entitynlm.config import Mode
-    from entitynlm.model.pretrained import Pretrained
-    from entitynlm.text.corpora.corpus import Corpus
 
 
 def evaluate_lm(
@@ -178,7 +176,6 @@ def evaluate_entity(
     split: str | None = None,
     training: shared.TrainingOptions,
     seeds: options.Seeds = "1",
-    plot: shared.Plot = None,
     terminal: Terminal,
 ) -> None:
     """Table 3: predict which entity is mentioned next.
@@ -197,12 +194,11 @@ def evaluate_entity(
       entitynlm evaluate entity corpora/inscript --model runs/inscript --json -
       entitynlm evaluate entity corpora/inscript --out runs/entity
       entitynlm evaluate entity corpora/inscript --backbone smollm2 --rows ours,human --seeds 1,2,3,4,5 --out runs/entity-smollm2
-      entitynlm evaluate entity annotated.conllu --model entitynlm-en --rows entitynlm --plot calibration.svg
+      entitynlm evaluate entity annotated.conllu --model entitynlm-en --rows entitynlm
 
     :param split: Which stories to ask about. Default: test, where the corpus has it, else all of them.
-    :param plot: Draw predicted probabilities of referents against the shares that came true, for --model.
     """
-    training.check(model, plot)
+    training.check(model)
     numbers = shared.parse_seeds(seeds)
     wanted = shared.parse_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     named = training.config or training.backbone
@@ -228,30 +224,9 @@ def evaluate_entity(
         if trains:
             found = experiment.reproduce(names, settings, numbers)
         else:
-            asked = plot is not None or any(name in table3.NEEDS_MODEL for name in names)
+            asked = any(name in table3.NEEDS_MODEL for name in names)
             pretrained = terminal.load_model(model, source.device) if asked and model is not None else None
             found = experiment.evaluate(names, pretrained, model, numbers[0])
             facts = {"model": None if model is None else str(model), "seed": numbers[0]}
-            if plot is not None and pretrained is not None:
-                facts["calibration"] = draw_referents(pretrained, corpus, split, plot, terminal)
     result = table3.describe(found, corpus=corpus.name, split=split or "all", facts=facts)
     present(result, terminal, training.out)
-
-
-def draw_referents(
-    pretrained: Pretrained, corpus: Corpus, split: str | None, plot: Path, terminal: Terminal
-) -> dict[str, Any]:
-    """Draw the calibration of the model's probabilities of referents at all mentions of a split."""
-    from entitynlm.interfaces.figures import draw_calibration
-    from entitynlm.prediction.calibration import measure_calibration
-    from entitynlm.progress import track
-
-    found = measure_calibration(pretrained, track(terminal, "calibration", corpus.documents(split)))
-    draw_calibration(found, f"{corpus.name} {split}" if split else corpus.name, plot)
-    terminal.print(
-        f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
-        f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
-        markup=False,
-    )
-    terminal.print(f"wrote {print_path(plot)}", markup=False)
-    return found.to_dict()

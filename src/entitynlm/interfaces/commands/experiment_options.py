@@ -33,7 +33,6 @@ _MODEL = "Measure this model: a folder that entitynlm train has written, or a pa
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
 _SPLITS = "Splits to measure; default: dev and test, where they are."
 Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
-Plot = Annotated[Path | None, typer.Option("--plot", callback=options.check_figure)]
 
 
 @dataclass(frozen=True)
@@ -72,15 +71,14 @@ class TrainingOptions:
     set_: options.Set = None
     backbone: options.Backbone = None
 
-    def check(self, model: Path | None, plot: Path | None = None) -> None:
+    def check(self, model: Path | None) -> None:
         """Refuse options of a training where a model is given, and the other way round."""
         given = {"--config": self.config, "--set": self.set_, "--backbone": self.backbone}
         extra = [name for name, value in given.items() if value]
         if self.out is None and extra:
             raise ConfigError(f"{extra[0]} is for a training: name the folder for its models with --out")
-        if self.out is not None and (model is not None or plot is not None):
-            told = "--model measures a given model" if model is not None else "--plot draws a given model"
-            raise ConfigError(f"{told}, --out trains models: choose one of them")
+        if self.out is not None and model is not None:
+            raise ConfigError("--model measures a given model, --out trains models: choose one of them")
 
     def load_configurations(self, defaults: Mapping[str, Any] | None = None) -> dict[str, Settings]:
         """Load settings by the names of their files; --set changes ``defaults``."""
