@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.experiments.runner import Runner
@@ -54,7 +53,7 @@ def run(
     configurations = options.pop("configurations", {"a": make_settings()})
     defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
     runner = Runner(out) if record is None else Runner(out, progress=record)
-    plan = LanguageModelPlan(configurations, seeds, ablation=options.pop("ablation", False))
+    plan = LanguageModelPlan(configurations, seeds)
     return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(plan)
 
 
@@ -143,40 +142,6 @@ def test_models_may_choose_differently(documents: Documents, tmp_path: Path) -> 
     expected = load_pretrained(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
     assert expected < load_pretrained(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
     assert rows["RNNLM"].tokens == rows["EntityNLM marginal"].tokens
-
-
-def test_an_ablation_has_a_row_for_each_addition(documents: Documents, tmp_path: Path) -> None:
-    """Each P has its own settings, all have the proposal and the baseline of the whole, and nothing is trained twice."""
-    settings = make_settings()
-    whole = replace(
-        settings, model=structs.replace(settings.model, features="rich", mention_positions=2, copying=True)
-    )
-    plan = {"configurations": {"a": whole}, "ablation": True, "likelihoods": ("marginal", "joint")}
-    sampling = Sampling(
-        particles=3, repeats=2, cache_share=0.1, bigram_share=0.1, entities=("given", "zero", "shuffled")
-    )
-    found = run(documents, tmp_path, 1, sampling=sampling, **plan)
-    rows = [row.model for row in found.by_split["test"][0].rows if row.comparable]
-    variants = ["EntityNLM, the paper's equations", *(f"the paper's + {name}" for name in
-                ("mention positions", "copying", "both"))]  # fmt: skip
-    own = ["", ", entities at zero", ", entities shuffled", " + cache", " + bigram cache"]
-    assert rows == [
-        "5-gram",
-        *("RNNLM" + name for name in ("", *own[3:])),
-        *variants,
-        *("EntityNLM" + n for n in own),
-    ]
-    paper = load_pretrained(tmp_path / "a-paper" / "seed-1")
-    assert list(paper.parts) == ["generative"]
-    config = paper.get("generative").config
-    assert (config.features, config.mention_positions, config.copying) == ("paper", 0, False)
-    kinds = describe(found, corpus="stories", facts={}).tables[1]
-    assert kinds.columns[0] == "outside of mentions"  # so many models are rows
-    assert [row.system for row in kinds.rows][:2] == ["words", "5-gram"]
-    assert kinds.rows[-1].system == "change by EntityNLM marginal"
-    record = Record()
-    again = run(documents, tmp_path, 1, sampling=sampling, record=record, **plan)
-    assert figures(again) == figures(found) and (record.trained, record.measured) == ([], [])
 
 
 def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_path: Path) -> None:

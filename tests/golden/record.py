@@ -469,7 +469,6 @@ def estimate_marginal(
     repeats: int = 2,
     seed: int = 7,
     prior_share: float | None = None,
-    cache_share: float = 0.0,
 ) -> Json:
     from entitynlm.inference.marginal import PRIOR_SHARE, estimate_log_prob
 
@@ -482,7 +481,6 @@ def estimate_marginal(
         method="importance" if method == "importance" else "particle-filter",
         seed=seed,
         prior_share=PRIOR_SHARE if prior_share is None else prior_share,
-        cache_share=cache_share,
     )
     return {
         "log_prob": found.log_prob,
@@ -999,7 +997,6 @@ def marginal() -> Json:
                     found[name] = estimate_marginal(model, proposal, encoded, method)
         encoded = encode_words(model, texts[0])
         found["no prior"] = estimate_marginal(model, "causal", encoded, "importance", prior_share=0.0)
-        found["word cache"] = estimate_marginal(model, "causal", encoded, "filter", cache_share=0.1)
         return found
 
     return by_model(EVERY_MODEL, make)

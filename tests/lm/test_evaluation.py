@@ -10,18 +10,13 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-import torch
 
 from entitynlm.errors import ModelError
-from entitynlm.inference.marginal import estimate_log_prob, make_filter
-from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW
-from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_baseline, score_document
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, hide_entities, measure_split
+from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
-from entitynlm.model.entitynlm import EntityNetwork
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from support.small_bundles import cut_document, make_bundle
 
@@ -44,70 +39,6 @@ def test_marginal_is_the_sum_over_all_analyses(method: str, prior_share: float) 
         assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
     assert row.perplexity == pytest.approx(math.exp(-sum(exact) / row.tokens), abs=6 * row.standard_error)
     assert 0 < row.standard_error < 0.05 * row.perplexity
-
-
-def test_a_cache_is_mixed_into_both_models_alike() -> None:
-    """On a text whose words are all different a cache of share s costs each word but the first exactly log(1 - s)."""
-    pretrained, documents = make_bundle()
-    first = {int(word): at for at, word in reversed(list(enumerate(documents[0].x)))}
-    different = cut_document(
-        documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
-    )
-    models = ModelsCompared(pretrained, pretrained.language_model)
-    sampling = Sampling(particles=20, repeats=2, cache_share=0.25)
-    plain, cached, entities, both = measure_rows(
-        models, [different], sampling=sampling, likelihoods=["marginal"]
-    )
-    assert [cached.name, both.name] == ["RNNLM + cache", "EntityNLM + cache marginal"]
-    expected = (len(different) - 1) * math.log(0.75)
-    assert cached.log_prob - plain.log_prob == pytest.approx(expected)
-    assert both.log_prob - entities.log_prob == pytest.approx(expected)
-    assert "25 % of a word cache" in cached.note and "25 % of a word cache" in both.note
-
-
-def test_words_that_see_no_entities_are_those_of_a_network_without_them() -> None:
-    """Against all analyses of P with W_e = 0, and P itself is as it was."""
-    pretrained, documents = make_bundle()
-    documents = [cut_document(document, 4) for document in documents[:3]]
-    network = pretrained.get("generative")
-    before = network.W_e.clone()
-    sampling = Sampling(400, 8, entities=("given", "zero"))
-    given, zero = measure_rows(
-        ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
-    )
-    assert torch.equal(network.W_e, before)
-    assert zero.name == "EntityNLM, entities at zero marginal" and zero.log_prob != given.log_prob
-    network.W_e.data.zero_()
-    for found, document in zip(zero.documents, documents, strict=True):
-        truth = enumerate_log_prob(network, document)
-        assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
-
-
-def test_shuffled_entities_are_others() -> None:
-    """Words see a vector of another entity, or zero; where they would see none anyway, nothing changes."""
-    pretrained, documents = make_bundle()
-    network, proposal = pretrained.get("generative"), pretrained.get("causal")
-    options: dict[str, Any] = {"particles": 30, "repeats": 1, "check_every": 1}
-    document = documents[0]
-    particle_filter = make_filter(network, proposal, document, shuffled=True, **options)
-    for chunk in Readings(document).read(network, proposal):
-        particle_filter.advance(chunk, end=len(document))
-    particles = particle_filter.population.particles
-    others = particle_filter._draw_others()
-    assert others[0] == 0
-    owner = {0: -1}
-    for i, known in enumerate(particles.entities.tolist()):
-        owner |= {int(row[MODEL_ROW]): int(row[FIRST_TOKEN]) for row in particles.memory[i, 1 : known + 1]}
-    assert len(owner) > 10
-    assert all(owner[int(others[row])] != owner[row] for row in owner if row)
-    assert sum(int(others[row]) == 0 for row in owner) < len(owner) / 2
-
-    def estimate(model: EntityNetwork, **more: Any) -> float:
-        return estimate_log_prob(model, proposal, document, **options, **more).log_prob
-
-    assert estimate(network, shuffled=True) != pytest.approx(estimate(network), abs=1e-3)
-    blind = hide_entities(network)
-    assert estimate(blind, shuffled=True) == pytest.approx(estimate(blind), abs=1e-9)
 
 
 def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:

@@ -83,7 +83,7 @@ def make_inputs(folder: Path) -> Path:
     make_annotations(work)
     for name in MODELS:
         store_model(work / "runs" / name)
-    for name in ("lm", "tiny", "paper-conll", "paper-inscript", "ablation-weak", "ablation-strong"):
+    for name in ("lm", "tiny", "paper-conll", "paper-inscript"):
         write_config(work / "configs" / f"{name}.toml")
     return work
 

@@ -1,7 +1,6 @@
 """The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
 
     OUT/<configuration>/seed-<n>/       models (P, its proposal, the LSTM baseline), with checkpoints and logs
-    OUT/<configuration>-<additions>/…   P with fewer of our additions to the paper, for an ablation
     OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
 
 With several configurations each model gets the same tuning budget: all are trained once, with the first seed, and each model
@@ -15,8 +14,6 @@ from functools import cache, partial
 from typing import Any
 
 import msgspec
-import numpy as np
-from msgspec import structs
 
 from entitynlm.config import Mode, to_dict
 from entitynlm.errors import ConfigError
@@ -38,12 +35,9 @@ from entitynlm.lm.scores import (
     ENTITY_LIKELIHOODS,
     PAPER_PERPLEXITIES,
     SplitScores,
-    compare_language_models,
     compare_models,
     pool_seeds,
-    to_perplexity,
 )
-from entitynlm.lm.word_kinds import WORD_KINDS, find_kinds, select_kind
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
@@ -52,22 +46,8 @@ from entitynlm.training.settings import Settings
 MAIN = ("5-gram", BARE_MODEL, FINE_TUNED, "RNNLM", "EntityNLM")
 """Rows that others are compared with."""
 
-WIDEST = 5
-"""Models that have a column each in the table by kind of word."""
-
 TUNED: tuple[Mode, ...] = ("generative", "rnnlm")
 LIKELIHOOD = "likelihood"
-
-ADDITIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "paper": (
-        "EntityNLM, the paper's equations",
-        {"features": "paper", "mention_positions": 0, "copying": False},
-    ),
-    "positions": ("the paper's + mention positions", {"features": "paper", "copying": False}),
-    "copying": ("the paper's + copying", {"features": "paper", "mention_positions": 0}),
-    "both": ("the paper's + both", {"features": "paper"}),
-}
-"""Rows of an ablation: P with the configuration's own settings but for these. All have the proposal of the whole."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +56,6 @@ class LanguageModelPlan:
 
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
-    ablation: bool = False
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
@@ -88,15 +67,6 @@ class LanguageModelPlan:
             raise ConfigError(
                 "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
             )
-
-    def list_variants(self, name: str) -> dict[str, Settings]:
-        """The settings of a configuration with fewer additions, by what is left."""
-        settings = self.configurations[name]
-        found = {
-            left: replace(settings, model=structs.replace(settings.model, **changes))
-            for left, (_, changes) in ADDITIONS.items()
-        }
-        return {left: changed for left, changed in found.items() if self.ablation and changed != settings}
 
 
 @dataclass(frozen=True)
@@ -187,26 +157,10 @@ class LanguageModelling:
             )
         return tuning
 
-    def _train(
-        self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode], left: str = ""
-    ) -> Pretrained:
-        folder = f"{name}-{left}" if left else name
-        self.runner.progress.message(f"{folder}, seed {seed}: {', '.join(parts)}")
-        settings = plan.list_variants(name)[left] if left else plan.configurations[name]
-        return self.runner.train(f"{folder}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
-
-    def _train_variants(self, plan: LanguageModelPlan, seed: int) -> dict[str, tuple[str, Pretrained]]:
-        """P with fewer additions, each with the configuration that is best for it: its name there, and the model."""
-        found = {}
-        lefts = dict.fromkeys(left for name in plan.configurations for left in plan.list_variants(name))
-        for left in lefts:
-            losses = {}
-            for name in plan.configurations:
-                trained = self._train(plan, name, plan.seeds[0], ("generative",), left)
-                losses[name] = trained.notes["training"]["generative"]["best_dev_loss"]
-            best = min(losses, key=losses.__getitem__)
-            found[left] = best, self._train(plan, best, seed, ("generative",), left)
-        return found
+    def _train(self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
+        self.runner.progress.message(f"{name}, seed {seed}: {', '.join(parts)}")
+        settings = plan.configurations[name]
+        return self.runner.train(f"{name}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
 
     def _reproduce_seed(self, plan: LanguageModelPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
         """Train P and its proposal, and the LSTM (in the same folder where both take one configuration); measure them."""
@@ -214,21 +168,15 @@ class LanguageModelling:
         parts: tuple[Mode, ...] = ("generative", "causal", *(("rnnlm",) if together else ()))
         pretrained = self._train(plan, tuning.generative, seed, parts)
         other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
-        variants = self._train_variants(plan, seed)
         trained = {**pretrained.notes["training"], "rnnlm": other.notes["training"]["rnnlm"]}
         settings = {
             "configurations": [tuning.generative, tuning.rnnlm],
             "trained": {part: trained[part] for part in ("generative", "causal", "rnnlm")},
-            "variants": {
-                left: [name, found.notes["training"]["generative"]]
-                for left, (name, found) in variants.items()
-            },
             "sampling": asdict(replace(self.sampling, workers=1)),
             "likelihoods": list(self.likelihoods),
             "ngram": self.ngram,
         }
-        networks = {ADDITIONS[left][0]: found.get("generative") for left, (_, found) in variants.items()}
-        gather = cache(lambda: replace(self._gather(pretrained, other), variants=networks))
+        gather = cache(lambda: self._gather(pretrained, other))
         return {
             split: self.runner.step(
                 f"scores/seed-{seed}-{split}",
@@ -256,13 +204,10 @@ class LanguageModelling:
 
     def _measure(self, split: str, models: ModelsCompared) -> SplitScores:
         self.runner.progress.message(f"measuring {split}")
-        documents = self.documents[split]
-        encoded = [models.pretrained.encoder.encode(document) for document in documents]
         return measure_split(
             split,
             models,
-            encoded,
-            kinds=[find_kinds(*pair) for pair in zip(documents, encoded, strict=True)],
+            [models.pretrained.encoder.encode(document) for document in self.documents[split]],
             sampling=self.sampling,
             likelihoods=self.likelihoods,
             progress=self.runner.progress,
@@ -295,8 +240,7 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }
     table = make_perplexity_table(found, pooled, corpus)
-    tables = [table, *(make_kinds_table(scores, corpus) for scores in pooled.values())]
-    return ExperimentResult("lm", tables, summarise_perplexities(found, table, corpus), figures)
+    return ExperimentResult("lm", [table], summarise_perplexities(found, table, corpus), figures)
 
 
 def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
@@ -317,38 +261,6 @@ def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores]
         title += f", mean ± standard deviation over seeds {', '.join(map(str, found.seeds))}"
     remarks = tuple(list_perplexity_remarks(found, pooled))
     return ResultTable(title, (LIKELIHOOD, *pooled), tuple(rows), CORPORA["lm"], remarks)
-
-
-def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
-    """Perplexity by kind of word, and the change from the model without entities to EntityNLM, over documents."""
-    compared = [row for row in scores.rows if row.comparable]
-    by_kind = {row.name: [document.by_kind for document in row.documents] for row in compared}
-    pair = [row for row in compared if row.model in MAIN][-2:]
-    rows, change = [], f"change by {pair[1].name}" if len(pair) > 1 else ""
-    for kind in WORD_KINDS:
-        found = {name: select_kind(documents, kind) for name, documents in by_kind.items()}
-        counts = next(iter(found.values()))[0] if found else np.zeros(0)
-        if not counts.sum():
-            continue
-        words = {"words": Figure(int(counts.sum()), digits=0)}
-        cells: dict[str, Figure | str] = {
-            **words,
-            **{
-                name: Figure(to_perplexity(float(sums.sum()), int(n.sum())))
-                for name, (n, sums) in found.items()
-            },
-        }
-        if change:
-            first, second = (found[row.name][1] for row in pair)
-            kept = counts > 0
-            test = compare_language_models(first[kept], second[kept], counts[kept])
-            cells[change] = f"{100 * test.change:+.2f} % ({100 * test.low:+.2f} … {100 * test.high:+.2f})"
-        rows.append(ResultRow(kind, cells))
-    columns = ("words", *by_kind, *([change] if change else []))
-    if len(by_kind) > WIDEST:  # more models than kinds: a row for each model
-        turned = [ResultRow(name, {row.system: row.cells[name] for row in rows}) for name in columns]
-        columns, rows = tuple(row.system for row in rows), turned
-    return ResultTable(f"Perplexity by kind of word, {corpus} {scores.split}", columns, tuple(rows))
 
 
 def summarise_perplexities(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:

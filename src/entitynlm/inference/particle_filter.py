@@ -26,22 +26,18 @@ import numpy as np
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference import weights
-from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW, Choices, Population, Segment, make_choices
+from entitynlm.inference.particles import FIRST_TOKEN, Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
 from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
-from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
 from entitynlm.model.encoding.copying import NO_PREDECESSOR, get_rarity
 from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
 """Words per segment where the weights in between are not looked at: enough for matrix products to pay off."""
-
-REDRAWS = 8
-"""Draws of the control ``shuffled``, at most, until the vector is that of another entity."""
 
 _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
@@ -55,9 +51,6 @@ class FilterConfig:
     :param share: how much of P's own distribution is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
     :param referents: also note what P expects of referents where mentions start.
-    :param shuffled: a control: words see the vector of another entity, drawn anew at each word, in place of e_current. Which
-        mentions there are, and what they may copy, is as it is. Needs segments of one word.
-    :param cache_share: and :param bigram_share: shares of a word cache in P's words (``word_cache``).
     """
 
     particles: int = 1
@@ -66,9 +59,6 @@ class FilterConfig:
     share: float = 0.0
     threshold: float = 0.0
     referents: bool = False
-    shuffled: bool = False
-    cache_share: float = 0.0
-    bigram_share: float = 0.0
 
 
 class WeighedSegment(NamedTuple):
@@ -103,16 +93,13 @@ class ParticleFilter:
         seed: np.random.SeedSequence,
         observer: Callable[[WeighedSegment], None] | None = None,
     ) -> None:
-        assert not config.shuffled or config.words == 1
         self.model, self.proposal, self.config, self._observer = model, proposal, config, observer
-        streams = [np.random.default_rng(child) for child in seed.spawn(4)]
-        self._for_choices, self._for_new_entities, self._for_parents, self._for_shuffling = streams
+        streams = [np.random.default_rng(child) for child in seed.spawn(3)]
+        self._for_choices, self._for_new_entities, self._for_parents = streams
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
         self.last_word = NO_PREDECESSOR
-        shares = config.cache_share, config.bigram_share
-        self._cache = WordCache(*shares) if any(shares) else None
         self.log_evidence = np.zeros(config.islands)  # of the words until the last resampling
         self.copies = np.full(config.islands, config.particles)  # (n,) of each different particle
         self.island = np.arange(config.islands)  # (n,)
@@ -143,7 +130,6 @@ class ParticleFilter:
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
-            others = self._draw_others() if config.shuffled else None
             uniforms = self._for_choices.random((stop - start, population.count, 3))
             noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
             seen = slice(start, stop)
@@ -158,7 +144,7 @@ class ParticleFilter:
                 choices,
             )  # fmt: skip
             choices = self._follow_splits(choices)
-            log_words = self._score_words(chunk, segment, choices, others)
+            log_words = self._score_words(chunk, segment, choices)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
             self.last_word = int(x[stop - 1])
@@ -188,30 +174,10 @@ class ParticleFilter:
         self.log_q, self.island = self.log_q[origin], self.island[origin]
         return choices.narrow(used)
 
-    def _draw_others(self) -> np.ndarray:
-        """Draw for each row of P's state table the row of another entity (0 where there is none)."""
-        table, particles = self.population.model_states, self.population.particles
-        known = particles.entities[: self.population.used]
-        memory = particles.memory[: len(known), 1 : int(known.max(initial=0)) + 1]
-        alive = memory[np.arange(memory.shape[1]) < known[:, None]]
-        rows, index = np.unique(alive[:, MODEL_ROW], return_index=True)
-        owners = np.full(len(table.rows.vectors), -1)
-        owners[rows] = alive[index, FIRST_TOKEN]
-        others = np.zeros(len(owners), dtype=np.int64)
-        for _ in range(REDRAWS if len(rows) else 0):
-            same = (others == 0) | (owners[others] == owners)
-            others[same] = self._for_shuffling.choice(rows, int(same.sum()))
-        others[owners[others] == owners] = 0
-        others[0] = 0  # no entity was mentioned yet
-        return others
-
-    def _score_words(
-        self, chunk: Chunk, segment: Segment, choices: Choices, others: np.ndarray | None
-    ) -> FloatArray:
+    def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
         if self._words is None:
             return np.zeros(choices.log_q.shape)
-        log_words = self._words.score(self.population.model_states, chunk.model, segment, choices, others)
-        return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
+        return self._words.score(self.population.model_states, chunk.model, segment, choices)
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
@@ -255,7 +221,7 @@ class ParticleFilter:
     def fork(self) -> ParticleFilter:
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
         other = copy.copy(self)
-        for name in ("_for_choices", "_for_new_entities", "_for_parents", "_for_shuffling", "_cache"):
+        for name in ("_for_choices", "_for_new_entities", "_for_parents"):
             setattr(other, name, copy.deepcopy(getattr(self, name)))
         if self._population is not None:
             self._compact(always=True)

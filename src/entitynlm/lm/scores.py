@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -57,16 +57,13 @@ class LanguageComparison:
 
 @dataclass(frozen=True)
 class DocumentLogProb:
-    """One document: its log-probability in nats, the standard error where that is an estimate (None: not known), and sums by
-    ``word_kinds``.
-    """
+    """One document: its log-probability in nats, and the standard error where that is an estimate (None: not known)."""
 
     id: str
     tokens: int
     log_prob: float
     standard_error: float | None = 0.0
     ess: float | None = None
-    by_kind: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -169,10 +166,6 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
                 same[0].tokens,
                 statistics.fmean(one.log_prob for one in same),
                 pool_errors([one.standard_error for one in same]),
-                by_kind={
-                    kind: (count, statistics.fmean(one.by_kind[kind][1] for one in same))
-                    for kind, (count, _) in same[0].by_kind.items()
-                },
             )
             for same in zip(*(match.documents for match in own), strict=True)
         )

@@ -125,15 +125,10 @@ class WordScorer:
         tables: WordTables,
         segment: Segment,
         choices: Choices,
-        others: np.ndarray | None = None,
     ) -> FloatArray:
-        """(S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's.
-
-        :param others: for each row of ``states`` the row whose vector the word sees instead; copies are those of the row itself.
-        """
+        """Give (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
         pairs = list_pairs(self.network.config, choices)
-        seen = pairs if others is None else pairs._replace(rows=others[pairs.rows])
-        scores = self._score_pairs(states, tables, segment, seen)
+        scores = self._score_pairs(states, tables, segment, pairs)
         if len(self._copy_weight):  # as CopyMechanism.mix does
             contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
             logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)

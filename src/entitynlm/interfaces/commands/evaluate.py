@@ -28,7 +28,6 @@ def evaluate_lm(
     split: shared.Splits = None,
     training: shared.TrainingOptions,
     seeds: options.Seeds = "1,2,3",
-    ablation: bool = False,
     perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> None:
@@ -36,7 +35,7 @@ def evaluate_lm(
 
     All rows are measured on the same words, with a test over documents. EntityNLM's figure to compare is "marginal":
     P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents by
-    VariKN. Tables by kind of word follow.
+    VariKN.
 
     With --model (or without --out: for the default model) that model is measured. With --out P, its proposal and the LSTM are
     trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. Each
@@ -50,20 +49,15 @@ def evaluate_lm(
       entitynlm evaluate lm corpora/ontogum --model runs/ontogum
       entitynlm evaluate lm stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
       entitynlm evaluate lm corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
-      entitynlm evaluate lm corpora/ontogum -c configs/lm.toml --ablation --entities given,zero --out runs/lm-ontogum
       entitynlm evaluate lm corpora/litbank --backbone smollm2 --seeds 1 --out runs/lm-smollm2
 
     :param rnnlm: The folder of the LSTM baseline. Default: the one stored in --model.
-    :param ablation: With --out: also measure the paper's equations alone, and with each addition of ours by itself.
     """
     training.check(model)
     perplexity.check()
     numbers = shared.parse_seeds(seeds)
     tuned = {"model.tuned_output": True} if training.backbone else {}
     configurations = training.load_configurations(tuned)
-    if ablation and not all(s.model.copying and s.model.mention_positions for s in configurations.values()):
-        told = "--ablation takes mention_positions and copying away: the configuration must have both, as configs/lm.toml"
-        raise ConfigError(told)
     corpus = source.open("train", "dev") if training.out else source.open()
     splits = shared.choose_splits(corpus, split)
     chosen = "" if training.out else options.check_model_or_default(model)
@@ -76,7 +70,7 @@ def evaluate_lm(
         if training.out:
             for remark in dict.fromkeys(r for s in configurations.values() for r in s.remarks):
                 runner.progress.message(f"remark: {remark}")
-            plan = table1.LanguageModelPlan(configurations, numbers, ablation)
+            plan = table1.LanguageModelPlan(configurations, numbers)
             found = experiment.reproduce(plan)
         else:
             pretrained = terminal.load_model(chosen, source.device)

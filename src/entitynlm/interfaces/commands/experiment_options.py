@@ -19,13 +19,11 @@ from entitynlm.model.devices import prepare_torch
 if TYPE_CHECKING:
     from entitynlm.experiments.runner import Runner
     from entitynlm.experiments.table1_language_modelling import LanguageModelling
-    from entitynlm.lm.evaluation import EntityVectors
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
 
 EVALUATION_LOG = "evaluate.log"
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
-ENTITY_VECTORS: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 _ANNOTATED = "A corpus folder (entitynlm data list) or an annotated file."
@@ -109,9 +107,6 @@ class PerplexityOptions:
 
     :param ngram: With or without the 5-gram row.
     :param method: How P(X) is estimated.
-    :param cache: Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.
-    :param bigram_cache: Another row each, with a cache of bigrams of this share besides: what copying is worth without entities.
-    :param entities: Rows of EntityNLM: some of given, zero, shuffled: words see entities' vectors as they are, none, or others'.
     :param likelihoods: Rows of EntityNLM: some of marginal, words-only, joint, given-entities.
     """
 
@@ -120,33 +115,22 @@ class PerplexityOptions:
     repeats: options.Repeats = 4
     method: Literal["particle-filter", "importance"] = "particle-filter"
     prior_share: options.PriorShare = None
-    cache: Annotated[float, typer.Option(min=0.0)] = 0.0
-    bigram_cache: Annotated[float, typer.Option(min=0.0)] = 0.0
-    entities: str = "given"
     likelihoods: str = LIKELIHOODS
     workers: options.Workers = 1
     seed: options.Seed = 0
 
-    def check(self) -> tuple[tuple[EntityVectors, ...], list[str]]:
-        """Return the kinds of entity vectors and the likelihoods, if all options can be used together."""
-        wanted = parse_names(self.entities, "--entities", ENTITY_VECTORS)
-        if self.cache + self.bigram_cache >= 1:
-            told = "--cache and --bigram-cache must be below 1 together: the rest is the model's own"
-            raise ConfigError(told)
-        likelihoods = parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
-        return tuple(name for name in ENTITY_VECTORS if name in wanted), likelihoods
+    def check(self) -> list[str]:
+        """Return the likelihoods, all of which must be known."""
+        return parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
 
     def make_experiment(self, corpus: Corpus, splits: Sequence[str], runner: Runner) -> LanguageModelling:
         from entitynlm.experiments.table1_language_modelling import LanguageModelling
         from entitynlm.inference.marginal import PRIOR_SHARE
         from entitynlm.lm.evaluation import Sampling
 
-        vectors, likelihoods = self.check()
+        likelihoods = self.check()
         share = PRIOR_SHARE if self.prior_share is None else self.prior_share
-        sampling = Sampling(
-            self.samples, self.repeats, self.method, self.seed, self.workers, share, self.cache,
-            self.bigram_cache, vectors,
-        )  # fmt: skip
+        sampling = Sampling(self.samples, self.repeats, self.method, self.seed, self.workers, share)
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
         documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
         return LanguageModelling(documents, runner, splits, sampling, likelihoods, self.ngram)
