@@ -7,7 +7,6 @@ from collections import defaultdict
 import pytest
 
 from entitynlm.stories import generate_stories
-from entitynlm.stories.generator import detokenise
 from entitynlm.stories.reference import choose_article
 from entitynlm.text.document import Document
 
@@ -81,9 +80,8 @@ def test_possessors_are_mentions_within_the_mention(stories: list[Document]) -> 
         for index, token in enumerate(document.tokens):
             if token in ("my", "his", "its", "our", "their"):
                 assert (index, index + 1) in spans
-            if token in ("'s", "'"):
+            if token == "'s":
                 assert index + 1 in ends
-                assert token == "'s" or document.tokens[index - 1].endswith("s")
 
 
 def test_the_head_of_a_mention_is_a_noun_or_a_pronoun_within_it(stories: list[Document]) -> None:
@@ -91,10 +89,3 @@ def test_the_head_of_a_mention_is_a_noun_or_a_pronoun_within_it(stories: list[Do
         for mention in document.mentions:
             assert mention.start <= mention.head < mention.end
             assert document.tokens[mention.head].lower() not in ("the", "a", "of", "with", "and", "'s", ",")
-
-
-def test_text_is_put_together_as_people_write_it() -> None:
-    tokens = ['"', "I", "did", "n't", "see", "Anna", "'s", "bike", ",", '"', "he", "said", "."]
-    text, offsets = detokenise(tokens)
-    assert text == "\"I didn't see Anna's bike,\" he said."
-    assert [text[start:end] for start, end in offsets] == tokens

@@ -11,9 +11,9 @@ from entitynlm.stories.lexicon import choose, has_word, is_plural, list_words
 class Role:
     """A part in a scenario that some person or thing will take.
 
-    :param title: gets "Mr. Fisher" or, for doctors, "Dr. Fisher" as a name, and not a first name.
     :param owner: the role that has it (her brother, Anna's bike); with ``bound`` it is never mentioned without.
-    :param intro: the determiner of the first mention, or ``own``, ``name``, ``bare``, ``count`` or ``kind``.
+    :param intro: the determiner of the first mention, or ``own``, ``name`` or ``bare``.
+    :param members: the roles that a group consists of.
     """
 
     key: str
@@ -21,7 +21,6 @@ class Role:
     nouns: tuple[str, ...] = ()
     adjectives: tuple[tuple[str, ...], ...] = ()
     named: bool = False
-    title: bool = False
     owner: str | None = None
     bound: bool = False
     modifiers: tuple[str, ...] = ()
@@ -39,12 +38,8 @@ class Participant:
     nouns: tuple[tuple[str, ...], ...]
     gender: str
     plural: bool
-    narrator: bool
-    owner: str | None
-    name: tuple[str, ...] = ()
-    surname: tuple[str, ...] = ()
+    name: str = ""
     adjectives: tuple[str, ...] = ()
-    gained: str | None = None
     modifier: tuple[str, str] | None = None
     count: str | None = None
 
@@ -57,27 +52,21 @@ class Participant:
 class StoryCast(dict[str, Participant]):
     """The participants of one story; each is drawn when its role is first asked for."""
 
-    def __init__(self, roles: Iterable[Role], narrator: str | None, random: Random) -> None:
+    def __init__(self, roles: Iterable[Role], random: Random) -> None:
         self.roles = {role.key: role for role in roles}
-        self.narrator = narrator
         self.random = random
 
     def __missing__(self, key: str) -> Participant:
         """Draw a participant, with a name and, if possible, a noun that no other one has."""
         role, random = self.roles[key], self.random
         noun, tied = self._draw_noun(role)
-        gender = role.gender or tied or ("m" if random.random() < 0.5 else "f")
+        gender = role.gender or tied or choose("mf", random)
         nouns = tuple(tuple(synonym.split("_")) for synonym in noun.split("/")) if noun else ()
         plural = bool(role.members) or (role.type != "time" and bool(noun) and is_plural(nouns[0][-1]))
-        participant = Participant(role, nouns, gender, plural, key == self.narrator, role.owner)
+        participant = Participant(role, nouns, gender, plural)
         self._describe(participant)
         if role.named:
-            participant.name = (self._draw_first_name(role.type, gender),)
-            if role.type == "person" and random.random() < 0.2:
-                participant.surname = (self._draw_surname(),)
-        if role.title:
-            civil = "Mr." if gender == "m" else choose(("Mrs.", "Ms."), random)
-            participant.name = ("Dr." if "doctor" in role.nouns else civil, self._draw_surname())
+            participant.name = self._draw_name(role.type, gender)
         self[key] = participant
         return participant
 
@@ -90,18 +79,12 @@ class StoryCast(dict[str, Participant]):
         noun, _, tied = choose(fresh or role.nouns, self.random).partition(":")
         return noun, tied
 
-    def _draw_first_name(self, type: str, gender: str) -> str:
+    def _draw_name(self, type: str, gender: str) -> str:
         """Draw a name that begins with another letter than those of the others, if there is one."""
         section = "male" if gender == "m" else "female"
         pool = list_words(section if type == "person" else f"{section}_pets", "names")
-        taken = [p.name[0] for p in self.values() if p.name]
-        initials = [name[0] for name in taken]
-        free = [name for name in pool if name[0] not in initials]
-        return choose(free or [name for name in pool if name not in taken], self.random)
-
-    def _draw_surname(self) -> str:
-        taken = [word for p in self.values() for word in (*p.name[1:], *p.surname)]
-        return choose([name for name in list_words("surnames", "names") if name not in taken], self.random)
+        initials = [p.name[0] for p in self.values() if p.name]
+        return choose([name for name in pool if name[0] not in initials] or pool, self.random)
 
     def _describe(self, participant: Participant) -> None:
         """Draw adjectives, a number and a modifier: the properties that descriptions can use."""
@@ -114,7 +97,6 @@ class StoryCast(dict[str, Participant]):
         participant.adjectives = tuple(drawn)
         if role.counts:
             participant.count = choose(role.counts, random)
-        if role.modifiers:
+        if role.modifiers and random.random() < 0.6:
             preposition, slot = choose(role.modifiers, random).split()
-            if preposition.startswith("!") or random.random() < 0.6:
-                participant.modifier = (preposition.lstrip("!"), slot.strip("{}"))
+            participant.modifier = (preposition, slot.strip("{}"))

@@ -9,15 +9,14 @@ from random import Random
 
 from entitynlm.errors import ConfigError
 from entitynlm.stories.cast import StoryCast
-from entitynlm.stories.lexicon import choose, choose_weighted, has_word, list_words, load_lexicon
-from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse, refer
-from entitynlm.stories.script import Scenario, ScriptState, draw_event, load_scenarios
-from entitynlm.stories.templates import Template, TemplateSlot, compile_wordings
+from entitynlm.stories.lexicon import choose, choose_weighted, load_lexicon
+from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse
+from entitynlm.stories.script import Scenario, StoryEvent, draw_events, load_scenarios
+from entitynlm.stories.templates import Template, compile_wordings
+from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.segmentation import join_words
 
 SPLITS = ("train", "dev", "test")
-LINK_PROBABILITY = 0.15
 SENTENCES, TOKENS, ENTITIES = (8, 20), (80, 250), (10, 25)
 """Bounds, both ends included, within which every story is; others are drawn again."""
 
@@ -54,24 +53,11 @@ def generate_story(story: int, *, seed: int) -> Document:
 
 
 def _draft(scenario: Scenario, random: Random) -> tuple[list[Phrase], StoryCast]:
-    narrator = scenario.hero if random.random() < scenario.narrated else None
-    discourse = StoryDiscourse(StoryCast(scenario.roles, narrator, random), random)
-    before = ScriptState(scenario.steps, {"hero": scenario.hero})
+    discourse = StoryDiscourse(StoryCast(scenario.roles, random), random)
     sentences: list[Phrase] = []
-    while (state := draw_event(before, random)) is not None:
-        for scene in state.detours[len(before.detours) :]:
-            discourse.cast.roles.update((role.key, role) for role in scene.roles)
-        event = state.event
+    for event in draw_events(scenario.steps, random):
         template = choose_weighted(compile_wordings(event.wordings), random)
-        linkable = event.linked and isinstance(template[0], TemplateSlot) and len(sentences) > 0
-        linked = linkable and random.random() < LINK_PROBABILITY
-        discourse.registers = state.registers
-        link = choose(list_words("linking_phrases"), random).split() if linked else []
-        sentences.append(realise(discourse, state, template, link))
-        for role, adjective in event.gains:
-            discourse.cast[state.resolve(role)].gained = None if adjective == "-" else adjective
-        slots = (item.role for item in template if isinstance(item, TemplateSlot))
-        before = state.pass_event(map(state.resolve, slots))
+        sentences.append(realise(discourse, event, template))
         discourse.sentence += 1
     return sentences, discourse.cast
 
@@ -98,7 +84,7 @@ def _make_document(
         for first, last, key, head in sorted(sentence.mentions, key=lambda m: (m[0], -m[1])):
             number = numbers.setdefault(key, str(len(numbers) + 1))
             mentions.append(Mention(start + first, start + last, number, head=start + head))
-    text, offsets = detokenise(tokens)
+    text, offsets = join_tokens(tokens)
     return Document(
         id=f"stories-{seed}-{story:06d}",
         tokens=tuple(tokens),
@@ -116,9 +102,9 @@ def _make_document(
     )
 
 
-def realise(discourse: StoryDiscourse, state: ScriptState, template: Template, link: list[str]) -> Phrase:
-    """Say the next event in the words of a template after a linking phrase."""
-    event, sentence = state.event, Phrase(list(link))
+def realise(discourse: StoryDiscourse, event: StoryEvent, template: Template) -> Phrase:
+    """Say an event in the words of a template."""
+    sentence = Phrase()
     places: list[int] = []
     agreements: dict[int, str] = {}
     for item in template:
@@ -126,16 +112,10 @@ def realise(discourse: StoryDiscourse, state: ScriptState, template: Template, l
         if isinstance(item, str):
             sentence.words.append(item)
             continue
-        speaker = state.resolve(event.speaker) if item.quoted and event.speaker else None
-        hearer = state.resolve(event.hearer) if item.quoted and event.hearer else None
+        speaker, hearer = (event.speaker, event.hearer) if item.quoted else (None, None)
         context = MentionContext(item.relation, item.form, speaker, hearer, event.clear)
-        phrase = refer(discourse, state.resolve(item.role), context)
-        particle = " ".join(sentence.words[-2:])
-        pronoun = phrase.words[0] in list_words("object_pronouns") and len(phrase.words) == 1
-        moves = pronoun and has_word(particle, "particle_verbs")  # she put it on, not she put on it
-        moved = [sentence.words.pop()] if moves else []
+        phrase = discourse.refer(item.role, context)
         sentence.append(phrase)
-        sentence.words += moved
         if item.verb is not None:
             agreements[item.verb] = phrase.agreement
     for index, agreement in agreements.items():
@@ -152,14 +132,3 @@ def inflect(verb: str, agreement: str) -> str:
     forms = load_lexicon()["agreement"].get(verb.lower())
     found: str = forms.split()[("1s", "3s", "pl").index(agreement)] if forms else verb
     return found.capitalize() if verb[0].isupper() else found
-
-
-def detokenise(tokens: list[str]) -> tuple[str, tuple[Span, ...]]:
-    """Make text as people write it, and offsets of each token in it."""
-    tight, inside = [], False
-    for index, token in enumerate(tokens):
-        after_opening = index == 0 or (inside and tokens[index - 1] == '"')
-        inside ^= token == '"'
-        closing = token == '"' and not inside
-        tight.append(after_opening or closing or has_word(token, "clinging"))
-    return join_words(tokens, tight)

@@ -1,21 +1,20 @@
-"""Scripts: scenario files as trees of lines, and where in such a script a story stands (``docs/formats.md``).
+"""Scripts: scenario files as trees of lines, out of which the events of a story are drawn (``docs/formats.md``).
 
-A line is a step: an event to be told, or a choice among the lines that are indented below it. :func:`draw_event` draws choices
-until an event is next.
+A line is a step: an event to be told, or a choice among the lines that are indented below it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from entitynlm.stories.cast import Role
-from entitynlm.stories.lexicon import STORY_FILES, choose, choose_weighted
+from entitynlm.stories.lexicon import STORY_FILES, choose_weighted
 
 _EVENT = re.compile(r"- +(?:\[([^\]]*)\] +)?(.+)")
 _ROLE = re.compile(r"(\w+): *(\w+) *([^,]*)((?:,.*)?)")
@@ -28,18 +27,12 @@ class StoryEvent:
     :param speaker: the role that says what stands between quotation marks (I and me there).
     :param hearer: the role that is spoken to (you there).
     :param clear: whether the script tells who is meant even where a pronoun alone would fit two people.
-    :param sets: registers and the roles that they point to from now on, as in "who has the ball".
-    :param gains: a role and the adjective that describes it from now on, or ``-`` when it no longer does.
     """
 
     wordings: tuple[str, ...]
-    speaker: str | None
-    hearer: str | None
-    linked: bool
-    clear: bool
-    sets: tuple[tuple[str, str], ...]
-    gains: tuple[tuple[str, str], ...]
-    learns: tuple[str, ...]
+    speaker: str | None = None
+    hearer: str | None = None
+    clear: bool = False
 
 
 @dataclass(eq=False)
@@ -51,126 +44,36 @@ class ScriptLine:
     children: list[ScriptLine] = field(default_factory=list)
     event: StoryEvent | None = None
 
-    def __post_init__(self) -> None:
-        self.words = self.text.split()
-
 
 Steps: TypeAlias = tuple[ScriptLine, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A script with its cast.
-
-    :param hero: the role that detours happen to and that may tell the story as I.
-    :param where: for a detour, the kinds of place where it can happen.
-    """
+    """A script with its cast."""
 
     name: str
-    hero: str
     roles: tuple[Role, ...]
     steps: Steps
-    narrated: float = 0.25
-    where: tuple[str, ...] = ()
 
 
-class ScriptState(NamedTuple):
-    """Where a story stands: steps to come, where registers point, known facts, mentioned roles, detours taken."""
-
-    agenda: Steps
-    registers: Mapping[str, str]
-    facts: frozenset[str] = frozenset()
-    mentioned: frozenset[str] = frozenset()
-    detours: tuple[Scenario, ...] = ()
-
-    @property
-    def event(self) -> StoryEvent:
-        """The event of the next step, which must be one."""
-        event = self.agenda[0].event
-        assert event is not None
-        return event
-
-    def resolve(self, role: str) -> str:
-        """Return the role itself, or the one that a register of this name points to."""
-        return self.registers.get(role, role)
-
-    def go_on(self, *steps: ScriptLine, **registers: str) -> ScriptState:
-        """Put these steps in the place of the next one, and point registers to roles."""
-        return self._replace(agenda=steps + self.agenda[1:], registers={**self.registers, **registers})
-
-    def pass_event(self, mentioned: Iterable[str]) -> ScriptState:
-        """Go on after the next event, which mentioned these roles."""
-        pointed = {register: self.resolve(role) for register, role in self.event.sets}
-        facts, known = self.facts.union(self.event.learns), self.mentioned.union(mentioned)
-        return self.go_on(**pointed)._replace(facts=facts, mentioned=known)
-
-
-def draw_event(state: ScriptState, random: Random) -> ScriptState | None:
-    """Draw ways on until an event is next; none when the script is over."""
-    while state.agenda and state.agenda[0].event is None:
-        state = _draw_way(state, random)
-    return state if state.agenda else None
-
-
-def _draw_way(state: ScriptState, random: Random) -> ScriptState:
-    """Draw one way on from a state whose next step is no event."""
-    line = state.agenda[0]
-    below = line.children
-    match line.words:
-        case ["steps"]:
-            return state.go_on(*below)
-        case ["maybe", chance]:
-            return state.go_on(*(below if random.random() < float(chance) else ()))
-        case ["again", chance, "most", most]:
-            rest = ScriptLine(f"again {chance} most {int(most) - 1}", children=below)
-            more = [ScriptLine(f"maybe {chance}", children=[rest])] if int(most) > 1 else []
-            return state.go_on(*choose([(*below, *more)], random))  # one way only, drawn like all others
-        case ["either", *weights]:
-            shares = [float(weight) for weight in weights] or [1.0] * len(below)
-            return state.go_on(choose_weighted(list(zip(shares, below, strict=True)), random))
-        case ["any", "order"]:
-            part = choose(below, random)
-            others = [other for other in below if other is not part]
-            return state.go_on(part, *([ScriptLine(line.text, children=others)] if others else []))
-        case ["when", fact]:
-            return state.go_on(*(below if fact in state.facts else ()))
-        case ["unless", fact]:
-            return state.go_on(*(() if fact in state.facts else below))
-        case ["pick", register, "among", *roles]:
-            among, but = _split_at(roles, "but")
-            barred = [state.resolve(role) for role in but]
-            open_to = [role for role in map(state.resolve, among) if role not in barred]
-            return state.go_on(**{register: choose(open_to, random)})
-        case ["detour", chance, where]:
-            scenes = [
-                scene for scene in load_detours() if where in scene.where and scene not in state.detours
-            ]
-            ways = [state.go_on(*scene.steps)._replace(detours=(*state.detours, scene)) for scene in scenes]
-        case ["react", chance, *roles]:
-            ways = _list_reactions(state, *_split_at(roles, "/"))
-        case _:
-            raise ValueError(f"no step of a scenario: {line.text}")
-    return choose(ways, random) if ways and random.random() < float(chance) else state.go_on()
-
-
-def _list_reactions(state: ScriptState, people: Sequence[str], things: Sequence[str]) -> list[ScriptState]:
-    """List all reactions of the people who were mentioned: alone, to something and to someone else."""
-    people = [role for role in people if role in state.mentioned]
-    things = [role for role in things if role in state.mentioned]
-    feeling, looking, meeting = load_reactions()
-    ways: list[ScriptState] = []
-    for someone in people:
-        ways.append(state.go_on(feeling, someone=someone))
-        ways += [state.go_on(looking, someone=someone, something=thing) for thing in things]
-        others = [other for other in people if other != someone]
-        ways += [state.go_on(meeting, someone=someone, other=other) for other in others]
-    return ways
-
-
-def _split_at(words: Sequence[str], mark: str) -> tuple[Sequence[str], Sequence[str]]:
-    """Split words before and after a mark, which may be missing."""
-    place = words.index(mark) if mark in words else len(words)
-    return words[:place], words[place + 1 :]
+def draw_events(steps: Sequence[ScriptLine], random: Random) -> Iterator[StoryEvent]:
+    """Draw the events of one story, in their order."""
+    for line in steps:
+        below = list(line.children)
+        match line.text.split():
+            case ["-", *_]:
+                assert line.event is not None
+                yield line.event
+                below = []
+            case ["maybe", chance] if random.random() >= float(chance):
+                below = []
+            case ["either", *weights]:
+                shares = [float(weight) for weight in weights] or [1.0] * len(below)
+                below = [choose_weighted(list(zip(shares, below, strict=True)), random)]
+            case ["any", "order"]:
+                below.sort(key=lambda _: random.random())
+        yield from draw_events(below, random)
 
 
 @cache
@@ -178,23 +81,6 @@ def load_scenarios() -> tuple[Scenario, ...]:
     """Load the scenarios in the order of their names."""
     paths = sorted((STORY_FILES / "scenarios").glob("*.txt"))
     return tuple(read_scenario(path.stem, read_lines(path)) for path in paths)
-
-
-@cache
-def load_detours() -> tuple[Scenario, ...]:
-    """Load the small scenes that can happen to the hero of any scenario."""
-    scenes = []
-    for line in read_lines(STORY_FILES / "detours.txt"):
-        name, _, where = line.text.removeprefix("scene ").partition(":")
-        scenes.append(read_scenario(name, line.children, tuple(where.split())))
-    return tuple(scenes)
-
-
-@cache
-def load_reactions() -> tuple[ScriptLine, ...]:
-    """Load what someone may do alone, to something and to someone else, in any scenario."""
-    parts = read_lines(STORY_FILES / "reactions.txt")
-    return tuple(_prepare_lines(part.children, {}, "")[0] for part in parts)
 
 
 def read_lines(path: Path) -> list[ScriptLine]:
@@ -210,39 +96,28 @@ def read_lines(path: Path) -> list[ScriptLine]:
     return ancestors[0].children
 
 
-def read_scenario(name: str, lines: Sequence[ScriptLine], where: tuple[str, ...] = ()) -> Scenario:
-    """Read the sections of one scenario or detour."""
-    fields: dict[str, str] = {}
+def read_scenario(name: str, lines: Sequence[ScriptLine]) -> Scenario:
+    """Read the sections of one scenario: its roles, parts that are used by name, and the story."""
+    roles, *sections = lines
     parts: dict[str, Steps] = {}
-    roles: tuple[Role, ...] = ()
-    steps: Steps = ()
-    for line in lines:
-        default = f"{fields.get('people', '')} / {fields.get('things', '')}"
-        match line.words:
-            case ["roles"]:
-                roles = tuple(read_role(child.text) for child in line.children)
-            case ["part", part]:
-                parts[part] = _prepare_lines(line.children, parts, default)
-            case ["story"]:
-                steps = _prepare_lines(line.children, parts, default)
-            case [field_name, *values]:
-                fields[field_name] = " ".join(values)
-    return Scenario(name, fields.get("hero", ""), roles, steps, float(fields.get("narrated", 0.25)), where)
+    for section in sections:
+        parts[section.text.removeprefix("part ")] = _prepare_lines(section.children, parts)
+    return Scenario(name, tuple(read_role(child.text) for child in roles.children), parts["story"])
 
 
-def _prepare_lines(lines: Sequence[ScriptLine], parts: Mapping[str, Steps], default: str) -> Steps:
-    """Read events, put parts where ``do`` names them, say who reacts, and make ``otherwise`` an ``unless``."""
+def _prepare_lines(lines: Sequence[ScriptLine], parts: Mapping[str, Steps]) -> Steps:
+    """Read events, and put parts where ``do`` names them."""
     found: list[ScriptLine] = []
     for line in lines:
-        if line.words[0] == "-":
+        keyword = line.text.split()[0]
+        if keyword == "-":
             line.event = read_event(line)
-        elif line.words[0] == "do":
-            line = ScriptLine("steps", children=list(parts[line.words[1]]))
-        elif line.words[0] == "react" and len(line.words) == 2:
-            line = ScriptLine(f"{line.text} {default}")
+        elif keyword == "do":
+            line = ScriptLine("steps", children=list(parts[line.text.split()[1]]))
+        elif keyword in ("maybe", "either", "any", "steps"):
+            line = ScriptLine(line.text, children=list(_prepare_lines(line.children, parts)))
         else:
-            text = f"unless {found[-1].words[1]}" if line.text == "otherwise" else line.text
-            line = ScriptLine(text, children=list(_prepare_lines(line.children, parts, default)))
+            raise ValueError(f"no step of a scenario: {line.text}")
         found.append(line)
     return tuple(found)
 
@@ -251,32 +126,12 @@ def read_event(line: ScriptLine) -> StoryEvent:
     """Read an event such as ``- [clear] {waiter} brought {bill} .`` with other wordings below it."""
     head = _EVENT.fullmatch(line.text)
     assert head is not None, line.text
-    speaker, hearer, linked, clear = None, None, True, None
-    sets, gains, learns = [], [], []
-    for flag in head[1].split(",") if head[1] else ():
-        match flag.split():
-            case ["unlinked"]:
-                linked = False
-            case [("clear" | "unclear") as word]:
-                clear = word == "clear"
-            case [first, "to", second]:
-                speaker, hearer = first, second
-            case [register, "is", target]:
-                sets.append((register, target))
-            case [target, "becomes", adjective]:
-                gains.append((target, adjective))
-            case ["learn", fact]:
-                learns.append(fact)
-    return StoryEvent(
-        (head[2], *(child.text.removeprefix("or ").strip() for child in line.children)),
-        speaker,
-        hearer,
-        linked=linked and speaker is None,
-        clear=speaker is not None if clear is None else clear,
-        sets=tuple(sets),
-        gains=tuple(gains),
-        learns=tuple(learns),
-    )
+    wordings = (head[2], *(child.text.removeprefix("or ").strip() for child in line.children))
+    match (head[1] or "").split():
+        case [speaker, "to", hearer]:
+            return StoryEvent(wordings, speaker, hearer, clear=True)
+        case flags:
+            return StoryEvent(wordings, clear=flags == ["clear"])
 
 
 def read_role(text: str) -> Role:
@@ -285,25 +140,23 @@ def read_role(text: str) -> Role:
     assert head is not None, text
     key, kind, listed, rest = head.groups()
     fields = dict((f"{entry.strip()} ").split(" ", 1) for entry in rest.split(",")[1:])
-    nouns = tuple((fields.get("noun", "") if kind == "group" else listed).split())
+    nouns = () if kind == "group" else tuple(listed.split())
     if kind == "time":
         nouns = tuple("_".join(phrase.split()) for phrase in listed.split("/"))
     owner, _, always = fields.get("owner", "").strip().partition(" ")
-    default = "own" if owner else "bare" if kind == "time" else "a"
-    if kind == "person" and not owner and fields.keys() & {"named", "title"}:
-        default = "name"
+    named = "named" in fields
+    default = "own" if owner else "bare" if kind == "time" else "name" if named else "a"
     return Role(
         key,
         "person" if kind == "group" else kind,
         nouns,
         adjectives=tuple(tuple(group.split()) for group in fields.get("adjectives", "").split(";") if group),
-        named="named" in fields,
-        title="title" in fields,
+        named=named,
         owner=owner or None,
-        bound=always == "always" or (kind == "person" and owner != "" and not always),
+        bound=always == "always" or (kind == "person" and owner != ""),
         modifiers=tuple(part.strip() for part in fields.get("modifiers", "").split(";") if part),
         intro=fields.get("intro", default).strip(),
         counts=tuple(fields.get("counts", "").split()),
         members=tuple(listed.split()) if kind == "group" else (),
-        gender=fields.get("gender", "" if kind == "person" or "named" in fields else "n").strip(),
+        gender="" if kind == "person" or named else "n",
     )

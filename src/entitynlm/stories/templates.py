@@ -86,14 +86,4 @@ def _relate(items: Sequence[Item], index: int, slot: TemplateSlot) -> TemplateSl
         return replace(slot, relation=SUBJECT, verb=follows)
     if has_word(before, "auxiliaries") and (start or has_word(str(items[index - 2]).lower(), "questions")):
         return replace(slot, relation=SUBJECT, verb=index - 1)
-    if _is_inverted(items, index):
-        return replace(slot, relation=SUBJECT, form=slot.form or "full", verb=index - 1)
     return slot
-
-
-def _is_inverted(items: Sequence[Item], index: int) -> bool:
-    """Tell whether a subject comes after its verb: on the carpet lay a feather."""
-    first = str(items[0]).lower()
-    if first == "there":
-        return index == 2
-    return index == 3 and has_word(first, "prepositions") and isinstance(items[1], TemplateSlot)
