@@ -156,7 +156,7 @@ def test_words_and_mentions_are_enough_for_scoring(tmp_path: Path) -> None:
         (rows("(2)", "7", "-"), 3, "was skipped", [((0, 1),)]),
         (rows("(2)").replace("#end document\n", ""), None, "no '#end document'", [((0, 1),)]),
         (rows("(2)").replace("test 0 0", "test 0 5"), 2, "count 0, 1, 2", [((0, 1),)]),
-        ("t 0 0 a (1)\nt 0 1 b -\n", 1, "without '#begin document'", [((0, 1),)]),
+        ("t 0 0 a (1)\nt 0 1 b -\n#end document\n", 1, "without '#begin document'", [((0, 1),)]),
         (rows("-", "(2)").replace(" -", ""), 2, "fewer columns", [((1, 2),)]),
         (rows("(2)").replace("\ntest", "\n# a remark\ntest"), 2, "comment", [((0, 1),)]),
         (rows("(2)") + "#end document\n", 5, "without a document", [((0, 1),)]),
@@ -186,10 +186,6 @@ def test_second_documents_of_a_name_get_another_id_and_come_back_with_it() -> No
     assert [document.id for document in twice] == ["test", "test~2"]
     assert "already here" in oddities[0].message
     assert [document.id for document in read(write(*twice))] == ["test", "test~2"]
-
-
-def test_rows_without_headers_are_divided_by_their_names() -> None:
-    assert [document.id for document in read("a 0 0 x -\na 1 0 y -\nb 0 0 z -\n")] == ["a", "a#1", "b"]
 
 
 @pytest.mark.parametrize(

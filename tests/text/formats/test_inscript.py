@@ -85,10 +85,6 @@ def test_a_text_that_does_not_fit_gives_way_to_the_words() -> None:
     assert document.words(0, 5) == 'I filled " the old'
 
 
-def test_stories_joined_end_to_end() -> None:
-    assert [document.id for document in read(STORY * 3)] == ["tea_007", "tea_007#2", "tea_007#3"]
-
-
 @pytest.mark.parametrize(
     ("row", "tokens", "labels"),
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -78,11 +78,11 @@ class _FileBuilder:
         self._names = DocumentNames(source)
         self._same_entity: dict[str, str] = {}
 
-    def _begin(self, name: str, part: str, line: int, row_fields: Sequence[str] = ()) -> _PartBuilder:
+    def _begin(self, name: str, part: str, line: int) -> _PartBuilder:
         name = name or self.source.stem
         identities, self._same_entity = self._same_entity, {}
         unique = self._names.claim(make_id(name, part), line)
-        self.draft = _PartBuilder(self.source, unique, name, part, identities, row_fields)
+        self.draft = _PartBuilder(self.source, unique, name, part, identities)
         return self.draft
 
     def take_lines(self, text: bytes, first: int) -> Iterator[Document]:
@@ -97,13 +97,10 @@ class _FileBuilder:
             else:
                 fields = split_row(line) if draft is None else draft.complete_row(split_row(line), number)
                 _check_row(fields, self.source, number, line)
-                if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
-                    yield draft.finish()
-                    draft = None
                 if draft is None:
                     message = "rows without '#begin document' before them were read as a document"
                     self.source.report(message, number)
-                    draft = self._begin(fields[0], fields[1], number, fields[:2])
+                    draft = self._begin(fields[0], fields[1], number)
                 draft.rows.append((number, fields))
 
     def _take_comment(self, line: str, number: int) -> Iterator[Document]:
@@ -209,14 +206,13 @@ def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
 
 @dataclass
 class _PartBuilder:
-    """Collects one part; ``row_fields`` are the first two fields of its rows where no '#begin document' names it."""
+    """Collects one part of a document."""
 
     source: Source
     id: str
     name: str
     part: str
     same_entity: dict[str, str]
-    row_fields: Sequence[str]
 
     def __post_init__(self) -> None:
         self.rows: list[tuple[int, list[str]]] = []
@@ -225,9 +221,7 @@ class _PartBuilder:
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*CONLL_COLUMNS, "args")}
         self._mentions: list[Mention] = []
-        self._open: defaultdict[str, list[int]] = defaultdict(
-            list
-        )  # tokens of the open brackets of each label
+        self._open: defaultdict[str, list[int]] = defaultdict(list)  # tokens of open brackets, by label
         self._lines: list[Places] = []  # of the tokens, an array per table
         self._counter = OddityCounter(self.source)
 
@@ -246,7 +240,7 @@ class _PartBuilder:
 
     def add_regular(self, rows: bytes, line: int) -> int:
         """Add whole sentences that have nothing odd, and count their lines; 0 where a row needs a closer look."""
-        if self.row_fields or self.rows or not rows.endswith(b"\n\n") or b"\r" in rows:
+        if self.rows or not rows.endswith(b"\n\n") or b"\r" in rows:
             return 0
         if b" " in rows:
             if b"\t" in rows or not rows.isascii():
@@ -323,7 +317,7 @@ class _PartBuilder:
 
     def finish(self, *, unended: int | None = None) -> Document:
         """The document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
-        if unended is not None and not self.row_fields:
+        if unended is not None:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
         if unclosed := [(token, label) for label, stack in self._open.items() for token in stack]:

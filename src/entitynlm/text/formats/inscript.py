@@ -38,19 +38,11 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """One document per story; a second ``#id=1`` begins a second story (files may be joined end to end)."""
-    sentences: list[_Sentence] = []
-    stories = 0
-    for sentence in _read_sentences(source):
-        if sentence.number == "1" and sentences:
-            stories += 1
-            yield _assemble(sentences, source, f"{source.stem}#{stories}" if stories > 1 else source.stem)
-            sentences = []
-        sentences.append(sentence)
-    if not sentences:
+    """Read the one story of a file."""
+    if sentences := list(_read_sentences(source)):
+        yield _assemble(sentences, source.stem)
+    else:
         source.report("the file has no story in it")
-        return
-    yield _assemble(sentences, source, f"{source.stem}#{stories + 1}" if stories else source.stem)
 
 
 def _read_sentences(source: Source) -> Iterator[_Sentence]:
@@ -111,7 +103,7 @@ def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: in
         source.report(f"the participant label {label!r} has not the form P<number>_<type>", number)
 
 
-def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document:
+def _assemble(sentences: list[_Sentence], name: str) -> Document:
     offsets: list[Span] = []
     texts: list[str] = []
     rows: list[tuple[str | None, ...]] = []
@@ -130,7 +122,7 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
         length += len(text) + 1
     labels = {mention.entity: LABEL.fullmatch(mention.entity) for mention in mentions}
     types = {entity: match[1] for entity, match in labels.items() if match is not None}
-    scenario = re.fullmatch(r"(.+?)_\d+(?:#\d+)?", name)
+    scenario = re.fullmatch(r"(.+?)_\d+", name)
     return Document(
         id=name,
         tokens=tuple(word for sentence in sentences for word in sentence.words),

@@ -27,68 +27,29 @@ from entitynlm.text.formats.base import Format, Report, Source, ignore
 
 SAMPLE_BYTES = 65536
 
+_JSONL_OPTIONS = {
+    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+    "clusters": "the key of the clusters, such as predicted_clusters",
+}
+_BRAT_OPTIONS = {"relations": "names of relations that mean coreference, parted by commas"}
+# fmt: off
 _TABLE = (  # the strictest test of content first; plain text takes what is left
-    Format(
-        "spacy",
-        "spaCy DocBin files with coref_clusters_N span groups",
-        ".spacy",
-        spacy_docs.recognise,
-        spacy_docs.read,
-        spacy_docs.write,
-        binary=True,
-    ),
-    Format(
-        "conll2012",
-        "CoNLL-2012 columns: OntoNotes, LitBank, official scorer",
-        ".conll",
-        conll2012.recognise,
-        conll2012.read,
-        conll2012.write,
-    ),
-    Format(
-        "conllu",
-        "CoNLL-U with Entity= in MISC (OntoGUM, GUM, CorefUD)",
-        ".conllu",
-        conllu.recognise,
-        conllu.read,
-        conllu.write,
-    ),
-    Format(
-        "inscript",
-        "InScript stories with participant chains (.txt.drs columns)",
-        ".txt.drs",
-        inscript.recognise,
-        inscript.read,
-    ),
-    Format(
-        "jsonl",
-        "JSON lines of e2e-coref, fastcoref and this package",
-        ".jsonl",
-        jsonlines.recognise,
-        jsonlines.read,
-        jsonlines.write,
-        options={
-            "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
-            "clusters": "the key of the clusters, such as predicted_clusters",
-        },
-    ),
-    Format(
-        "brat",
-        "brat standoff: .ann files with their .txt",
-        ".ann",
-        brat.recognise,
-        brat.read,
-        write_folder=brat.write_folder,
-        options={"relations": "names of relations that mean coreference, parted by commas"},
-    ),
-    Format(
-        "text",
-        "plain text, split into words and sentences",
-        ".txt",
-        plain_text.recognise,
-        plain_text.read,
-    ),
+    Format("spacy", "spaCy DocBin files with coref_clusters_N span groups", ".spacy",
+           spacy_docs.recognise, spacy_docs.read, spacy_docs.write, binary=True),
+    Format("conll2012", "CoNLL-2012 columns: OntoNotes, LitBank, official scorer", ".conll",
+           conll2012.recognise, conll2012.read, conll2012.write),
+    Format("conllu", "CoNLL-U with Entity= in MISC (OntoGUM, GUM, CorefUD)", ".conllu",
+           conllu.recognise, conllu.read, conllu.write),
+    Format("inscript", "InScript stories with participant chains (.txt.drs columns)", ".txt.drs",
+           inscript.recognise, inscript.read),
+    Format("jsonl", "JSON lines of e2e-coref, fastcoref and this package", ".jsonl",
+           jsonlines.recognise, jsonlines.read, jsonlines.write, options=_JSONL_OPTIONS),
+    Format("brat", "brat standoff: .ann files with their .txt", ".ann",
+           brat.recognise, brat.read, write_folder=brat.write_folder, options=_BRAT_OPTIONS),
+    Format("text", "plain text, split into words and sentences", ".txt",
+           plain_text.recognise, plain_text.read),
 )
+# fmt: on
 FORMATS: Mapping[str, Format] = {form.name: form for form in _TABLE}
 
 ANNOTATED = (".conllu", ".conll", ".jsonl", ".jsonlines", ".spacy", ".drs")
