@@ -36,7 +36,7 @@ features = "rich"
 [training]
 epochs = 1
 [resolver]
-epochs = 3
+epochs = 8
 """
 
 
