@@ -16,7 +16,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.report import page as report_page
-from entitynlm.report.contents import make_report, map_vectors
+from entitynlm.report.contents import make_report
 from entitynlm.report.drawings import average_in_bins, lay_out_network, place_nodes
 from entitynlm.report.page import (
     cut_blocks,
@@ -92,7 +92,7 @@ def test_a_page_is_whole_and_needs_nothing_else() -> None:
     assert not parsed.open and not parsed.loaded
     assert not re.search(r"https?://|@import|url\(", page)
     assert "Ann saw Bo." in "".join(parsed.text)
-    assert page.count("<svg") >= 3
+    assert page.count("<svg") >= 2
 
 
 def test_on_a_phone_the_cast_comes_before_the_text() -> None:
@@ -194,20 +194,12 @@ def test_how_entities_change_is_told() -> None:
     pretrained, _ = make_bundle()
     report = make_report(pretrained, measure_surprisal(pretrained, make_document(6)))
     first, second = report.movements
-    assert len(first.path) == 6 and len(second.path) == 2 and 0 <= first.moved <= 2
+    assert 0 <= first.moved <= 2
     assert report.mentions[second.turn].start == 4 * 5 + 2  # its second mention
     page = write_page(report, title="t", model="m")
     told = " ".join(page[page.index('id="changes"') :].split())
     assert "6 mentions. From the first to the last, its vector turns by" in told
-    assert "first mention</title>" in told and "last mention</title>" in told
     assert rank_movements([second, first, first]) in ([1, 3, 3], [3, 2, 2])
-    flat = [
-        np.array([[0.0, 0, 0], [3, 4, 0]]),
-        np.array([[1.0, 1, 0]]),
-    ]  # what lies in a plane keeps its distances
-    ways = map_vectors(flat)
-    assert np.linalg.norm(ways[0][1] - ways[0][0]) == pytest.approx(5)
-    assert np.linalg.norm(ways[1][0] - ways[0][0]) == pytest.approx(np.sqrt(2))
 
 
 def test_the_section_about_characters() -> None:

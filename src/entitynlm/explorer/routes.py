@@ -26,7 +26,6 @@ from entitynlm.explorer.files import (
 )
 from entitynlm.explorer.texts import (
     MOST_WORDS_OF_A_TEXT,
-    Locked,
     Missing,
     Text,
     TextAnalysis,
@@ -295,7 +294,7 @@ class Routes:
             return known
         model = self._get_model(analysis.model)
         self.shelf.keep_readers(text)
-        with self.models.use(analysis.model, wait=ANSWER_WITHIN), Locked(analysis, ANSWER_WITHIN):
+        with self.models.use(analysis.model, wait=ANSWER_WITHIN), analysis.hold(ANSWER_WITHIN):
             document, stamp = analysis.document, analysis.stamp
             if by == "words":
                 walk = analysis.along_words = analysis.along_words or model.follow(text.document)
@@ -327,7 +326,7 @@ class Routes:
         text = self.shelf.get(id)
         analysis = text.get(number)
         spans = make_span(wanted.start, wanted.end), make_span(wanted.to_start, wanted.to_end)
-        with Locked(analysis, ANSWER_WITHIN):
+        with analysis.hold(ANSWER_WITHIN):
             self._check_annotated(analysis)
             version = edit(
                 analysis.version, wanted.action, span=spans[0], entity=wanted.entity, to_span=spans[1],
@@ -361,7 +360,7 @@ class Routes:
     def _move(self, id: str, number: int, by: int) -> dict[str, Any]:
         text = self.shelf.get(id)
         analysis = text.get(number)
-        with Locked(analysis, ANSWER_WITHIN):
+        with analysis.hold(ANSWER_WITHIN):
             if analysis.move(by):
                 self.shelf.stop(analysis)
             else:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from entitynlm.errors import Busy, EntityNLMError
+from entitynlm.errors import EntityNLMError
 from entitynlm.explorer.jobs import Job, JobQueue
-from entitynlm.explorer.models import ModelShelf
+from entitynlm.explorer.models import Held, ModelShelf
 from entitynlm.text.document import Document, Quotation
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Missing(EntityNLMError):
 
 
 class Dropped(EntityNLMError):
-    """It was here, and had to make room."""
+    """Raised where a request names a text that was closed to make room for others."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,9 @@ class TextAnalysis:
         self.lock = threading.RLock()
         self.along_words: Walk | None = None
         self.along_mentions: tuple[int, Walk] | None = None
-        self.quoted: tuple[int, tuple[Quotation, ...]] | None = (
-            None  # quotations that were found in a version, by its stamp
-        )
-        self.answers: OrderedDict[tuple[int, str, int], dict[str, Any]] = (
-            OrderedDict()
-        )  # steps, by stamp, reader and token
+        # quotations that were found in a version, by its stamp; and steps, by stamp, reader and token
+        self.quoted: tuple[int, tuple[Quotation, ...]] | None = None
+        self.answers: OrderedDict[tuple[int, str, int], dict[str, Any]] = OrderedDict()
 
     @property
     def version(self) -> Version:
@@ -97,7 +94,7 @@ class TextAnalysis:
         return self.version.document
 
     def change(self, version: Version) -> None:
-        """A new version after the one that is shown; what was undone is gone."""
+        """Add a new version after the one that is shown, and forget what was undone."""
         self._latest_stamp += 1
         self.versions = [*self.versions[: self.at + 1], version][-MOST_VERSIONS:]
         self.stamps = [*self.stamps[: self.at + 1], self._latest_stamp][-MOST_VERSIONS:]
@@ -110,6 +107,12 @@ class TextAnalysis:
         self.at += by
         self.measured = self._kept.get(self.stamp, self.measured)
         return self.stamp in self._kept
+
+    def hold(self, wait: float) -> Held:
+        """Hold the analysis while computing with it."""
+        return Held(
+            self.lock, wait, "another question about this text is still being answered; try again soon"
+        )
 
     def remember(self, key: tuple[int, str, int], answer: dict[str, Any]) -> dict[str, Any]:
         """Keep the answer to a step, and forget the oldest ones."""
@@ -130,7 +133,7 @@ class TextAnalysis:
             self._kept.popitem(last=False)
 
     def annotated(self, document: Document) -> None:
-        """The model has found the mentions of the version that is shown."""
+        """Put the mentions that the model found into the version that is shown."""
         self.versions[self.at] = replace(
             self.version, document=document, found=True, what="found by the model"
         )
@@ -176,10 +179,7 @@ class TextShelf:
     ) -> None:
         self.models, self._measure, self._read_ahead = models, measure, read_ahead
         self.most_texts, self.most_words = most_texts, most_words
-        self.worker, self.ahead = (
-            JobQueue(),
-            JobQueue(),
-        )  # what people wait for, and what they may ask for next
+        self.worker, self.ahead = JobQueue(), JobQueue()  # what people wait for, and may ask for next
         self._texts: OrderedDict[str, Text] = OrderedDict()
         self._lock = threading.Lock()
         self._stepped: OrderedDict[str, Text] = OrderedDict()  # texts with readers, which take up much room
@@ -246,7 +246,7 @@ class TextShelf:
         analysis.job = self.worker.submit(work)
 
     def keep_readers(self, text: Text) -> None:
-        """Somebody steps through this text: what was kept for steps through others is given up, if these are many."""
+        """Keep the readers of a text that is stepped through, and give up those of the texts stepped through longest ago."""
         with self._lock:
             self._stepped[text.id] = text
             self._stepped.move_to_end(text.id)
@@ -256,7 +256,7 @@ class TextShelf:
                     analysis.forget_steps()
 
     def prepare(self, model: str) -> None:
-        """Load a model in the background, before anybody asks for it."""
+        """Load a model in the background before the first request for it."""
 
         def load(job: Job) -> None:
             self.models.get(model)
@@ -268,18 +268,3 @@ class TextShelf:
             text.cancel()
         self.worker.close()
         self.ahead.close()
-
-
-class Locked:
-    """Hold the lock of an analysis while computing with it."""
-
-    def __init__(self, analysis: TextAnalysis, wait: float) -> None:
-        self.analysis, self.wait = analysis, wait
-
-    def __enter__(self) -> TextAnalysis:
-        if not self.analysis.lock.acquire(timeout=self.wait):
-            raise Busy("another question about this text is still being answered; try again soon")
-        return self.analysis
-
-    def __exit__(self, *_: object) -> None:
-        self.analysis.lock.release()

@@ -166,23 +166,15 @@ def _describe_mention(
     document: Document, mention: Mention, row: Any, names: dict[str, str]
 ) -> dict[str, Any]:
     text = " ".join(document.words(*mention.span).split())
-    found = {"start": mention.start, "end": mention.end, "text": text}
-    if row is None:
-        return {
-            **found,
-            "form": None,
-            "surprisal": None,
-            "expected": None,
-            "expected_probability": None,
-            "new": None,
-        }
     return {
-        **found,
-        "form": row.form,
-        "surprisal": _round(row.known_surprisal),
-        "expected": names.get(row.expected),
-        "expected_probability": _round(row.expected_probability),
-        "new": row.is_new,
+        "start": mention.start,
+        "end": mention.end,
+        "text": text,
+        "form": row and row.form,
+        "surprisal": row and _round(row.known_surprisal),
+        "expected": row and names.get(row.expected),
+        "expected_probability": row and _round(row.expected_probability),
+        "new": row and row.is_new,
     }
 
 

@@ -63,7 +63,6 @@ class Movement:
 
     :param tokens: where.  :param gates: how much of the vector stayed.  :param away: 1 - cosine with its first vector.
     :param early: words near it after its first mention, and :param late: after its last.
-    :param path: the vector after each of its mentions on a map of all shown entities (two principal components).
     :param moved: 1 - cosine of its vectors after the first and after the last mention.
     :param turn: the place in ``Report.mentions`` of the mention after the first at which the vector moved most.
     """
@@ -74,7 +73,6 @@ class Movement:
     away: tuple[float, ...]
     early: tuple[str, ...]
     late: tuple[str, ...]
-    path: tuple[tuple[float, float], ...]
     moved: float
     turn: int
 
@@ -187,7 +185,6 @@ def follow_vectors(
     network, tokenizer = pretrained.get("generative"), pretrained.encoder.tokenizer
     near = list_near_words(network, tokenizer, trace.after[rows], types, trace.contexts)
     vectors = [trace.after[[place for _, place in seen[character]]] for character in moving]
-    paths = map_vectors(vectors)
     found = []
     for at, character in enumerate(moving):
         words = np.flatnonzero(encoded.e == trace.referents[seen[character][0][1]].entity)
@@ -196,21 +193,9 @@ def follow_vectors(
         early, late = tuple(near[at]), tuple(near[at + len(moving)])
         steps = np.linalg.norm(np.diff(vectors[at], axis=0), axis=1)
         turn, _ = seen[character][1 + int(np.argmax(steps))]
-        path = tuple((float(x), float(y)) for x, y in paths[at])
         moved = 1 - find_cosine(vectors[at][0], vectors[at][-1])
-        found.append(Movement(character, tokens, gates, away, early, late, path, moved, turn))
+        found.append(Movement(character, tokens, gates, away, early, late, moved, turn))
     return tuple(found)
-
-
-def map_vectors(vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """(n, 2) places of each entity's (n, D) vectors on their first two principal components, each entity of equal weight."""
-    weights = np.concatenate([np.full(len(rows), 1 / len(rows)) for rows in vectors]) / len(vectors)
-    joined = np.concatenate(vectors).astype(np.float64)
-    centred = joined - weights @ joined
-    _, axes = np.linalg.eigh(centred.T @ (centred * weights[:, None]))
-    components = axes[:, :-3:-1]
-    components = components * np.sign(components[np.abs(components).argmax(axis=0), [0, 1]])
-    return np.split(centred @ components, np.cumsum([len(rows) for rows in vectors])[:-1])
 
 
 def pick_surprises(

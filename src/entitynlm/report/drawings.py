@@ -16,7 +16,6 @@ LEFT, RIGHT = 168.0, 952.0  # ends of the timeline, which has names at its left
 ROW_HEIGHT = 21
 CURVE = 64
 BINS = 240
-MAP_POINTS = 40  # of an entity
 
 
 class Mark(NamedTuple):
@@ -133,19 +132,3 @@ def lay_out_movement(movement: Movement, length: int) -> dict[str, Any]:
     frame = {"width": wide, "height": high, "left": left, "floor": high - 14, "top": top}
     columns = {"away": (xs, away_ys), "gates": (xs, gate_ys, gates)}
     return {**frame, **{name: np.stack(values, axis=1).tolist() for name, values in columns.items()}}
-
-
-def lay_out_map(movements: Sequence[Movement]) -> dict[str, Any]:
-    """The ways of the entities' vectors on one map, thinned to what can be seen."""
-    height, margin = 420, 60
-    if not movements:
-        return {"width": WIDTH, "height": height, "ways": []}
-    everywhere = np.concatenate([np.array(movement.path) for movement in movements])
-    low, high = everywhere.min(axis=0), everywhere.max(axis=0)
-    scale = (np.array([WIDTH, height]) - 2 * margin) / np.maximum(high - low, 1e-9)
-    ways = []
-    for movement in movements:
-        path = np.array(movement.path)
-        kept = np.unique(np.linspace(0, len(path) - 1, MAP_POINTS).round().astype(int))
-        ways.append((movement.character, (margin + (path[kept] - low) * scale).tolist()))
-    return {"width": WIDTH, "height": height, "ways": ways}

@@ -15,12 +15,7 @@ from entitynlm.discourse.participants import add_quotations
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW_REFERENT
 from entitynlm.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
-from entitynlm.report.drawings import (
-    lay_out_map,
-    lay_out_movement,
-    lay_out_network,
-    lay_out_timeline,
-)
+from entitynlm.report.drawings import lay_out_movement, lay_out_network, lay_out_timeline
 from entitynlm.report.templates import render_page
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention
@@ -55,7 +50,6 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         blocks=cut_blocks(report.document, gaps, opened, closed),
         timeline=lay_out_timeline(report, SURPRISING * factor),
         network=lay_out_network(report.characters, report.cooccurrences),
-        map=lay_out_map(report.movements),
         ranks=rank_movements(report.movements),
         show_context=show_context,
         data={"unit": report.unit, "rows": list_mentions(report)},
