@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.character import Cast, list_characters
 from entitynlm.characters.tables import describe_cast, list_character_rows, list_quotation_rows
@@ -88,18 +86,6 @@ def test_tables_and_json_have_the_same_figures() -> None:
     found = json.loads(json.dumps(describe_cast(cast)))
     assert [c["mentions"] for c in found["characters"]] == [moss.mentions, ida.mentions, 2]
     assert found["quotations"][0]["speaker"] == "m" and len(found["chapters"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("past", "base"),
-    [
-        ("looked", "look"), ("stopped", "stop"), ("cried", "cry"), ("raised", "raise"), ("said", "say"), ("called", "call"),
-        ("died", "die"), ("hoped", "hope"), ("used", "use"),
-        ("passed", "pass"), ("smiled", "smile"), ("moved", "move"), ("walked", "walk"), ("leaned", "lean"),
-    ],
-)  # fmt: skip
-def test_base_forms(past: str, base: str) -> None:
-    assert ActionReader(Document("x", ("smile", "call", "us"))).find_base(past) == base
 
 
 def test_actions_by_syntax_where_there_is_one() -> None:

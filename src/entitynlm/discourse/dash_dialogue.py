@@ -7,11 +7,11 @@ from entitynlm.discourse.quotation_marks import DASHES, ENDS, STOPS
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (
     DETERMINERS,
-    PAST,
     QUOTATION_VERBS,
     SPEECH_VERBS,
     TITLES,
 )
+from entitynlm.text.word_forms import find_past
 
 FEWEST_TAGS = 2
 """Lines with a tag, at least, before dashes are taken for dialogue."""
@@ -95,11 +95,7 @@ def _narrates(words: Sequence[str]) -> bool:
 
 
 def _is_past(word: str) -> bool:
-    if word in PAST_AUXILIARIES:
-        return True
-    if word.endswith("s"):  # "comes" is listed beside "came"
-        return False
-    return word in PAST or word in QUOTATION_VERBS or (word.endswith("ed") and len(word) > 4)
+    return word in PAST_AUXILIARIES or word in QUOTATION_VERBS or find_past(word) is not None
 
 
 def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Span]:

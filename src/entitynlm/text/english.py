@@ -20,8 +20,6 @@ PRONOUNS: Mapping[str, str] = _invert(_ENGLISH["pronouns"])
 GENDERS: Mapping[str, str] = {**_ENGLISH["pronoun_genders"], **_invert(_ENGLISH["genders"])}
 NUMBERS: Mapping[str, str] = _ENGLISH["pronoun_numbers"]
 DETERMINERS: Mapping[str, str] = _invert(_ENGLISH["determiners"])
-PAST: Mapping[str, str] = _invert(_ENGLISH["past"])
-"""Past forms of irregular verbs with their base forms."""
 AFTER_HEAD = frozenset(
     _ENGLISH["after_head"].split()
 )  # these end the part of a noun phrase in which its head stands
