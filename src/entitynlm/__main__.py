@@ -1,4 +1,4 @@
-"""``python -m entitynlm`` (and ``torchrun -m entitynlm``) is the command line."""
+"""``python -m entitynlm`` is the command line."""
 
 from entitynlm.interfaces.cli import main
 

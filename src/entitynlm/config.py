@@ -94,7 +94,7 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a training; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
 
-    :param batch_size: documents per update; processes (``torchrun``) share them.
+    :param batch_size: documents per update.
     :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the
         entities' states over (0: whole documents).
     :param epochs: at most so many passes.

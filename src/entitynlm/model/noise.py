@@ -10,7 +10,6 @@ A new entity's vector has a random part. The caller that scores a text says wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Protocol
 
@@ -37,16 +36,6 @@ class DrawnNoise:
 
     def draw(self, positions: np.ndarray, size: int) -> Tensor:
         return torch.randn(len(positions), size, generator=self.generator)
-
-
-class GivenNoise:
-    """Noise that was drawn before, document by document, in the order in which it is asked for."""
-
-    def __init__(self, draws: Iterable[Tensor]) -> None:
-        self._draws = iter(draws)
-
-    def draw(self, positions: np.ndarray, size: int) -> Tensor:
-        return next(self._draws)
 
 
 class FixedNoise:

@@ -26,11 +26,10 @@ from entitynlm.model.batch.scores import (
     score_windows,
 )
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.noise import FixedNoise, GivenNoise, Noise
+from entitynlm.model.noise import DrawnNoise, FixedNoise, Noise
 from entitynlm.model.pretrained import Network
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
-from entitynlm.training.processes import ONE_PROCESS, Processes
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
 CHECKPOINT_SECONDS = 600.0  # between checkpoints within an epoch: a long one is not begun anew after a crash
@@ -67,12 +66,10 @@ class Training:
         config: TrainingConfig,
         *,
         seed: int,
-        processes: Processes = ONE_PROCESS,
     ) -> None:
         self.network = network
         self.config = config
         self.seed = seed
-        self.processes = processes
         self.names = [document.id for document in (*train, *development) if len(document)]
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
@@ -138,12 +135,9 @@ class Training:
             now = time.perf_counter()
             self._speed = (state.words - before) / max(1e-9, now - started)
             told = f"loss {state.loss / max(1, state.words):.3f} · {self._speed:,.0f} words/s"
-            interrupted = False
             try:
                 progress.advance(task, words, told)
             except KeyboardInterrupt:
-                interrupted = True
-            if self.processes.any(interrupted):
                 return False
             if self._save and now - saved > CHECKPOINT_SECONDS:
                 self._save()
@@ -152,50 +146,34 @@ class Training:
         return True
 
     def _learn(self, batch: Sequence[int], number: int) -> tuple[int, float]:
-        """One batch: an update per window, with the states of documents that go on carried from window to window.
-
-        The loss of an update is the mean over the words of all its documents. Processes share the documents, and each has its
-        words' part of that mean, so that their gradients are added up. The noise of new entities is drawn for the whole batch,
-        dropout by each process for its own documents.
-        """
-        epoch, rank, count = self.state.epoch, self.processes.rank, self.processes.count
-        torch.manual_seed(derive_seed(self.seed, epoch, number, *([2, rank] if count > 1 else [])))
-        generator = torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1))
+        """One batch: an update per window, with the states of documents that go on carried from window to window."""
+        epoch = self.state.epoch
+        torch.manual_seed(derive_seed(self.seed, epoch, number))
+        noise = DrawnNoise(torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1)))
         alive: list[int] = []
         carried: Carried | None = None
         words_of_batch, loss_of_batch = 0, 0.0
         for step in range(max(len(self.train[i]) for i in batch)):
-            windows = {i: self.train[i][step] for i in batch if step < len(self.train[i])}
-            words = sum(len(window.words) for window in windows.values())
-            size = self.network.config.hidden_size
-            draws = {
-                i: torch.randn(len(window.index.starts), size, generator=generator)
-                for i, window in windows.items()
-                if window.index is not None
-            }
+            going_on = [i for i in batch if step < len(self.train[i])]
+            windows = [self.train[i][step] for i in going_on]
+            before = carried and carried.select(self.network.backbone, [alive.index(i) for i in going_on])
             self.optimizer.zero_grad(set_to_none=True)
-            loss, bad = 0.0, list[str]()
-            own = [i for i in batch[rank::count] if i in windows]
-            if own:
-                before = carried and carried.select(self.network.backbone, [alive.index(i) for i in own])
-                noise = GivenNoise(draws[i] for i in own if i in draws)
-                result = score_batch(self.network, [windows[i] for i in own], noise, before, self._word_share)
-                alive, carried = own, result.carried
-                weigh_loss(result.scores, self.config.weights, words).backward()
-                loss = -float(result.scores.total.detach())
-                bad = [] if math.isfinite(loss) else find_bad(result.scores, [self.names[i] for i in own])
-            loss = self.processes.add_up_gradients(self.network.parameters(), loss)
+            result = score_batch(self.network, windows, noise, before, self._word_share)
+            alive, carried = going_on, result.carried
+            weigh_loss(result.scores, self.config.weights).backward()
+            loss = -float(result.scores.total.detach())
             norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip or math.inf)
             if not (math.isfinite(loss) and math.isfinite(float(norm))):
-                found = [name for names in self.processes.gather(bad) for name in names]
-                raise self._give_up(f"batch {number + 1}", loss, found, [self.names[i] for i in windows])
+                names = [self.names[i] for i in going_on]
+                raise self._give_up(f"batch {number + 1}", loss, find_bad(result.scores, names) or names)
             self.optimizer.step()
-            words_of_batch, loss_of_batch = words_of_batch + words, loss_of_batch + loss
+            words_of_batch += sum(len(window.words) for window in windows)
+            loss_of_batch += loss
         return words_of_batch, loss_of_batch
 
-    def _give_up(self, where: str, loss: float, bad: list[str], documents: list[str]) -> TrainingError:
-        """Make the error that says what is wrong with an epoch, and in which document."""
-        names = ", ".join((bad or documents)[:MOST_NAMES])
+    def _give_up(self, where: str, loss: float, documents: list[str]) -> TrainingError:
+        """Make the error that says what is wrong with an epoch, and in which documents."""
+        names = ", ".join(documents[:MOST_NAMES])
         what = (
             "the gradient is not finite in a batch with" if math.isfinite(loss) else f"the loss is {loss} in"
         )
@@ -207,14 +185,13 @@ class Training:
     def _finish_epoch(self) -> dict[str, Any]:
         """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
         state, config = self.state, self.config
-        losses = measure_losses(self.network, self.development, self.config.word_share, self.processes)
-        losses = self.processes.follow_first(losses)  # one decides for all whether to go on
+        losses = measure_losses(self.network, self.development, self.config.word_share)
         if not math.isfinite(losses["total"]):
             pairs = zip(self.names[len(self.train) :], self.development, strict=True)
             bad = [
                 name for name, own in pairs if not math.isfinite(measure_losses(self.network, [own])["total"])
             ]
-            raise self._give_up("after its last batch", losses["total"], bad, bad)
+            raise self._give_up("after its last batch", losses["total"], bad)
         train_loss = state.loss / max(1, state.words)
         state.epoch, state.batch, state.words, state.loss = state.epoch + 1, 0, 0, 0.0
         record: dict[str, Any] = {
@@ -272,16 +249,11 @@ def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torc
     return torch.optim.Adam(values, lr=rate, fused=True)
 
 
-def weigh_loss(
-    scores: Scores, weights: tuple[float, float, float, float], words: int | None = None
-) -> Tensor:
-    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small.
-
-    :param words: over which the mean is taken; those of ``scores``, if they are not a part of a larger batch.
-    """
+def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Tensor:
+    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small."""
     parts = (scores.r, scores.e, scores.l, scores.x)
     total = sum((w * part.sum() for w, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
-    return -total / max(1, len(scores.r) if words is None else words)
+    return -total / max(1, len(scores.r))
 
 
 @torch.no_grad()
@@ -293,35 +265,20 @@ def find_bad(scores: Scores, names: Sequence[str]) -> list[str]:
 
 @torch.no_grad()
 def measure_losses(
-    network: Network,
-    documents: Sequence[list[Window]],
-    word_share: float = 1.0,
-    processes: Processes = ONE_PROCESS,
+    network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
 ) -> dict[str, float]:
     """Negative log-probability per word of documents that are not learned from: in total, and of each variable.
 
-    A ``word_share`` below one chooses the same words every time. Processes share the batches; the sums are then taken in the
-    same order as by one.
+    A ``word_share`` below one chooses the same words every time.
     """
     network.eval()
     torch.manual_seed(0)
     lengths = [len(windows[0].words) for windows in documents]
-    batches = make_even_batches(lengths, EVALUATION_BUDGET)
-    table = torch.zeros(len(batches), 4, dtype=torch.float64)
-    for number, batch in enumerate(batches):
-        if number % processes.count != processes.rank:
-            if word_share < 1:
-                torch.rand(sum(lengths[i] for i in batch))  # what the words of this batch are chosen by
-            continue
+    sums = torch.zeros(4, dtype=torch.float64)
+    for batch in make_even_batches(lengths, EVALUATION_BUDGET):
         scores = score_batch(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
-        table[number] = torch.stack(parts).double().cpu()
-    if processes.count > 1:
-        device = next(network.parameters()).device  # NCCL adds up on GPUs only
-        table = processes.add_up(table.to(device)).cpu()
-    sums = torch.zeros(4, dtype=torch.float64)
-    for row in table:
-        sums -= row
+        sums -= torch.stack(parts).double().cpu()
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()
     return {"total": r + e + l + x, "r": r, "e": e, "l": l, "x": x, "tokens": sum(lengths)}
 

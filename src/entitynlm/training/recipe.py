@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Training, derive_seed
-from entitynlm.training.processes import ONE_PROCESS, Processes
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]
@@ -51,7 +49,6 @@ def train_pretrained(
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
-    processes: Processes = ONE_PROCESS,
     progress: Progress = SILENT,
     on_epoch: OnEpoch | None = None,
 ) -> Pretrained | None:
@@ -59,12 +56,11 @@ def train_pretrained(
 
     :param base: its encoder, word classes and other parts are kept, and the parts named are trained into it.
     :param start: the word side of each part begins as this language model's, which was trained with the same encoder.
-    :param processes: that train together; the first one stores.
     """
     train = list(train)
     if not train:
         raise DataError("there are no documents to train on")
-    if folder and processes.first:
+    if folder:
         remove_unfinished(folder.rglob("*"))
     pretrained = base or Pretrained(fit_encoder(train, settings), None)
     encoded, held_out = ([pretrained.encoder.encode(d) for d in split] for split in (train, development))
@@ -87,10 +83,8 @@ def train_pretrained(
                 "tuned_output: P takes over what the part rnnlm has learned; train that too (--parts rnnlm,generative,causal)"
             )
         network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
-        with processes.one_by_one():
-            prepare_states(network.to(device), encoded, held_out, progress)
-        processes.copy_first(network)
-        training = Training(network, encoded, held_out, config, seed=seed, processes=processes)
+        prepare_states(network.to(device), encoded, held_out, progress)
+        training = Training(network, encoded, held_out, config, seed=seed)
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)
         pretrained.notes.setdefault("training", {})[mode] = {
             **training.describe(),
@@ -99,7 +93,7 @@ def train_pretrained(
         }
         if not finished:
             return None
-        if folder and processes.first:
+        if folder:
             save_pretrained(pretrained, folder)
     return pretrained
 
@@ -201,25 +195,20 @@ def run_training(
     training: Training, folder: Path | None, *, resume: bool, progress: Progress, on_epoch: OnEpoch | None
 ) -> bool:
     """Train a part to its end, with a checkpoint and a log in ``folder``; False if it was interrupted."""
-    mode, processes = training.network.config.mode, training.processes
+    mode = training.network.config.mode
     checkpoint = folder / "checkpoints" / f"{mode}.safetensors" if folder else None
     if resume and checkpoint and checkpoint.exists():
         load_checkpoint(training, checkpoint)
         if on_epoch:
             for record in training.state.history:
                 on_epoch(mode, record)
-    processes.check_same(
-        [training.describe(), training.lengths, asdict(training.state)], "corpus or checkpoint"
-    )
 
     def save() -> None:
-        if checkpoint and processes.first:
+        if checkpoint:
             save_checkpoint(training, checkpoint)
 
     def finish_epoch(record: dict[str, Any]) -> None:
-        if (
-            folder and processes.first
-        ):  # the log first: a finished training that is resumed writes no more of it
+        if folder:  # the log first: a finished training that is resumed writes no more of it
             write_log(folder / LOG, mode, training.state.history)
         save()
         if on_epoch:

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora import Corpus
 
-TORCHRUN = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0}
-"""Variables by which torchrun tells a process its number, how many there are, and its number on its machine."""
-
-
 Part = Mode | Literal["resolver"]
 DEFAULT_PARTS = "generative,causal,resolver"
 
@@ -67,10 +63,6 @@ def train(
     The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a
     checkpoint, and --resume continues from it to the same result as an uninterrupted training.
 
-    Under torchrun several processes, on one machine or many, share the documents of each batch: torchrun
-    --nproc-per-node 2 -m entitynlm train … (with --device cuda each has a GPU of its own). Their number may change when
-    a training is resumed.
-
     With --backbone words are those of a pretrained language model, which stays as it is: its states are computed once,
     and only the entity side is trained on them. Settings start from resources/pretrained.toml; --config and --set
     change them.
@@ -94,7 +86,6 @@ def train(
     :param resume: Continue from the last checkpoint in --out.
     :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """
-    terminal.quiet = terminal.quiet or os.environ.get("RANK", "0") != "0"  # torchrun's: one process speaks
     chosen = choose_parts(parts)
     networks = [part for part in chosen if part != "resolver"]
     settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
@@ -112,10 +103,6 @@ def train(
     opened = open_corpus(corpus, format=format)
     for split in ("train", "dev"):
         opened.files(split)  # an error here if the corpus does not have it
-    from entitynlm.training.processes import Processes
-
-    processes = Processes(*(int(os.environ.get(name, value)) for name, value in TORCHRUN.items()))
-    device = processes.place(device)
     prepare_torch(device, threads)
     from entitynlm.model.pretrained import save_pretrained
     from entitynlm.training.recipe import train_pretrained
@@ -125,7 +112,7 @@ def train(
     # the resolver is trained last, so a stored one is finished
     earlier = terminal.load_model(out).stored_components if stored and resume else {}
     figures: dict[str, Any] = {}
-    with follow_training(terminal) as progress, processes.connect(device):
+    with follow_training(terminal) as progress:
         pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
@@ -137,10 +124,9 @@ def train(
             device=device,
             folder=out,
             resume=resume,
-            processes=processes,
             progress=progress,
         )
-        if pretrained is not None and "resolver" in chosen and processes.first:
+        if pretrained is not None and "resolver" in chosen:
             pretrained.stored_components.update(earlier)
             figures = train_resolver(pretrained, opened, settings, terminal, seed=seed, resume=resume)
             if not figures:
@@ -148,8 +134,6 @@ def train(
     if pretrained is None:
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
-    if not processes.first:
-        return
     save_pretrained(pretrained, out, compact=compact)
     losses = {part: pretrained.notes["training"][part] for part in networks}
     for part, values in losses.items():
@@ -212,12 +196,12 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Terminal]:
     """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
 
-    So does SIGTERM, which schedulers of clusters send before they end a job, and which torchrun passes on. A signal may come in
+    So does SIGTERM, which schedulers of clusters send before they end a job. A signal may come in
     the middle of anything, so its handler prints by the system alone: rich might be printing, or being imported, just then.
     """
 
     def ask(number: int, frame: Any) -> None:
-        if terminal.stop_asked and "RANK" not in os.environ:  # torchrun may ask twice, and ends them itself
+        if terminal.stop_asked:
             raise KeyboardInterrupt
         terminal.stop_asked = True
         if not terminal.quiet:
