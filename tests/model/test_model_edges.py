@@ -20,8 +20,7 @@ OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}]
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("compiled", [True, False])
-def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any], compiled: bool) -> None:
+def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any]) -> None:
     network = make_network(mode=mode, **options)
     nothing, word, mention = make_document([]), make_document([3]), make_document([3], [(0, 1, 1, 1)])
     with torch.no_grad():
@@ -32,11 +31,11 @@ def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any], com
             [mention],
             [nothing, mention, word, nothing],
         ):
-            scores = score_encoded(network, documents, noise=FixedNoise(0), compiled=compiled)
+            scores = score_encoded(network, documents, noise=FixedNoise(0))
             assert len(scores.r) == sum(len(document) for document in documents)
             assert bool(torch.isfinite(scores.per_token()).all())
             assert scores.per_document().shape == (len(documents),)
-        values = score_encoded(network, [mention], noise=FixedNoise(0), compiled=compiled)
+        values = score_encoded(network, [mention], noise=FixedNoise(0))
     assert float(values.e[0]) == 0, "the first mention can only be a new entity"
     assert abs(float(values.l[0])) < 1e-12, (
         "a mention of one word that ends the text: at least one word, for sure"

@@ -29,7 +29,6 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import read_json, write_atomically
-from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.stored_weights import build_network, read_weights
@@ -341,3 +340,11 @@ def measure_accuracy(network: nn.Module, slots: SlotBatch) -> tuple[float, float
     highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
     own = log_probs[slots.true_pairs]
     return float((own >= highest).mean()), float(-own.mean())
+
+
+def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
+    """Log-softmax within each segment; ``segments`` (K,) names the segment of each score, ``count`` how many there are."""
+    highest = scores.new_full((count,), -torch.inf).scatter_reduce(0, segments, scores.detach(), "amax")
+    shifted = scores - highest[segments]
+    total = scores.new_zeros(count).index_add(0, segments, shifted.exp())
+    return shifted - total.log()[segments]

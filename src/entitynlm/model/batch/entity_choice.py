@@ -2,7 +2,7 @@
 
 Each mention is compared with every entity so far. The pairs are a ragged list, so a padded matrix product would mostly multiply
 padding, and a gather would copy the table of states once per pair. The compiled kernel does neither: it goes through the pairs
-once, forward and backward, and keeps one number per pair. The portable path gathers in chunks.
+once, forward and backward, and keeps one number per pair. Tensors of another device come to the CPU for it.
 
 Forward, for the candidates k of mention m:  s_k = q_m · e_k + Σ w_dist[hot buckets of k],  p = softmax(s),  out_m = log p_chosen
 Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s̄_k e_k,  ē_k += s̄_k q_m,  w̄_dist[hot] += s̄_k
@@ -18,8 +18,6 @@ import torch
 from torch import Tensor
 
 from entitynlm.compilation import njit
-
-PAIRS_IN_MEMORY = 65_536  # pairs gathered at once on the portable path
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class CandidatePairs:
     chosen: np.ndarray
 
 
-class _CompiledChoice(torch.autograd.Function):
+class _Choice(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
         scores = queries.new_empty(len(pairs.rows))
@@ -67,30 +65,15 @@ class _CompiledChoice(torch.autograd.Function):
         return *grads, None
 
 
-def log_prob_chosen(
-    queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs, *, compiled: bool = True
-) -> Tensor:
+def log_prob_chosen(queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
     """(M,) log p(E = the chosen entity).
 
     :param queries: (M, D) hᵀ W_entity.  :param states: (S, D).
     :param weights: (F + 1,) w_dist and, at its end, zero for "no feature".
     """
-    if compiled and queries.device.type == "cpu":
-        result: Tensor = _CompiledChoice.apply(
-            queries.contiguous(), states.contiguous(), weights.contiguous(), pairs
-        )
-        return result
-    device = queries.device
-    mentions = torch.from_numpy(np.repeat(np.arange(len(queries)), np.diff(pairs.bounds))).to(device)
-    rows = torch.from_numpy(pairs.rows.astype(np.int64)).to(device)
-    features = torch.from_numpy(pairs.features.astype(np.int64)).to(device)
-    chunks = [
-        (queries[mentions[i : i + PAIRS_IN_MEMORY]] * states[rows[i : i + PAIRS_IN_MEMORY]]).sum(-1)
-        + weights[features[i : i + PAIRS_IN_MEMORY]].sum(-1)
-        for i in range(0, len(rows), PAIRS_IN_MEMORY)
-    ]
-    scores = torch.cat(chunks) if chunks else queries.new_zeros(0)
-    return segment_log_softmax(scores, mentions, len(queries))[torch.from_numpy(pairs.chosen).to(device)]
+    inputs = (values.cpu().contiguous() for values in (queries, states, weights))
+    result: Tensor = _Choice.apply(*inputs, pairs)
+    return result.to(queries.device)
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
@@ -142,11 +125,3 @@ def _choose_backward(  # type: ignore[no-untyped-def]
                 grad_e[i] += g * q[i]
             for f in range(width):
                 grad_weights[features[k, f]] += g
-
-
-def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Log-softmax within each segment; ``segments`` (K,) names the segment of each score, ``count`` how many there are."""
-    highest = scores.new_full((count,), -torch.inf).scatter_reduce(0, segments, scores.detach(), "amax")
-    shifted = scores - highest[segments]
-    total = scores.new_zeros(count).index_add(0, segments, shifted.exp())
-    return shifted - total.log()[segments]

@@ -33,9 +33,9 @@ class _TakeRows(torch.autograd.Function):
         return total, *(None for _ in ctx.rows)
 
 
-def take_rows(table: Tensor, *rows: Tensor, compiled: bool = True) -> tuple[Tensor, ...]:
+def take_rows(table: Tensor, *rows: Tensor) -> tuple[Tensor, ...]:
     """``table[rows]`` for several lists of rows."""
-    if compiled and table.device.type == "cpu":
+    if table.device.type == "cpu":
         result: tuple[Tensor, ...] = _TakeRows.apply(table, *rows)
         return result
     return tuple(table.index_select(0, some) for some in rows)
@@ -55,9 +55,9 @@ class _AddRows(torch.autograd.Function):
         return grad, grad_table, None
 
 
-def add_rows(base: Tensor, table: Tensor, rows: Tensor, *, compiled: bool = True) -> Tensor:
+def add_rows(base: Tensor, table: Tensor, rows: Tensor) -> Tensor:
     """``base + table[rows]``."""
-    if compiled and base.device.type == "cpu":
+    if base.device.type == "cpu":
         result: Tensor = _AddRows.apply(base, table, rows)
         return result
     return base + table.index_select(0, rows)

@@ -4,10 +4,8 @@ The scan is the only sequential part beside the backbone. An entity changes only
 the states of all entities of all documents live in one flat table; each update reads the row of the entity's state before and
 writes the row after. Rows are laid out in text order, hence a state is always written before it is read, and one pass suffices.
 
-Two implementations of the same arithmetic, both with the backward pass derived by hand below:
-
-- a compiled loop over updates (numba) for CPU tensors, O(D) work per update;
-- plain torch over *levels* (the k-th update of every chain at once) for any other device.
+It is a compiled loop over updates, O(D) work each, with the backward pass derived by hand below. Tensors of another device come
+to the CPU for it.
 
 Forward, with g = h W_δ computed beforehand for all updates in one product (equation 8):
     δ = σ(g·e),  v = δ e + (1-δ) h,  n = max(‖v‖, ε),  e' = v / n
@@ -18,6 +16,7 @@ Backward, from the gradient ē' of e':
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from entitynlm.compilation import njit
 SMALLEST_NORM = 1e-8
 
 
-class _CompiledScan(torch.autograd.Function):
+class _Scan(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
         table = hidden.new_zeros(steps.size, hidden.shape[1])
@@ -37,7 +36,7 @@ class _CompiledScan(torch.autograd.Function):
         deltas = hidden.new_empty(len(steps.rows))
         norms = hidden.new_empty(len(steps.rows))
         _scan_forward(
-            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows_np, steps.previous_np,
+            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows, steps.previous,
             deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         ctx.steps = steps
@@ -53,11 +52,12 @@ class _CompiledScan(torch.autograd.Function):
         grad_gates = torch.empty_like(gates)
         _scan_backward(
             grad_table.numpy(), grad_hidden.numpy(), grad_gates.numpy(), table.numpy(), hidden.detach().numpy(),
-            gates.detach().numpy(), steps.rows_np, steps.previous_np, deltas.numpy(), norms.numpy(),
+            gates.detach().numpy(), steps.rows, steps.previous, deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         return grad_table[steps.initial_rows], grad_hidden, grad_gates, None
 
 
+@dataclass(frozen=True)
 class Steps:
     """The rows of the state table that the scan reads and writes.
 
@@ -67,60 +67,21 @@ class Steps:
     :param previous: (U,) row of the same entity's state before the update.
     """
 
-    def __init__(
-        self,
-        size: int,
-        initial_rows: np.ndarray,
-        rows: np.ndarray,
-        previous: np.ndarray,
-        device: torch.device,
-    ) -> None:
-        self.size = size
-        self.rows_np = rows
-        self.previous_np = previous
-        self.initial_rows = torch.from_numpy(initial_rows).to(device)
-        self.rows = torch.from_numpy(rows).to(device)
-        self.previous = torch.from_numpy(previous).to(device)
+    size: int
+    initial_rows: np.ndarray
+    rows: np.ndarray
+    previous: np.ndarray
 
 
-def scan_states(
-    initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps, *, compiled: bool = True
-) -> Tensor:
+def scan_states(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
     """The table of all entity states, (S, D).
 
     :param initial: (I, D) vectors for ``steps.initial_rows``.
     :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
-    :param compiled: use the numba loop where the tensors are on the CPU.
     """
-    if compiled and hidden.device.type == "cpu":
-        result: Tensor = _CompiledScan.apply(initial, hidden.contiguous(), gates.contiguous(), steps)
-        return result
-    return _scan_by_levels(initial, hidden, gates, steps)
-
-
-def _scan_by_levels(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
-    """The portable path: all k-th updates at once, torch's own autograd."""
-    levels = _find_levels(steps.size, steps.rows_np, steps.previous_np)
-    table = hidden.new_zeros(steps.size, hidden.shape[1]).index_copy(0, steps.initial_rows, initial)
-    for level in range(1, int(levels.max(initial=0)) + 1):
-        updates = torch.from_numpy(np.flatnonzero(levels == level)).to(hidden.device)
-        e = table[steps.previous[updates]]
-        h = hidden[updates]
-        delta = torch.sigmoid((gates[updates] * e).sum(-1, keepdim=True))
-        v = delta * e + (1 - delta) * h
-        e_next = v / v.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)
-        table = table.index_copy(0, steps.rows[updates], e_next)
-    return table
-
-
-@njit()
-def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    level_of_row = np.zeros(size, dtype=np.int64)
-    levels = np.zeros(len(rows), dtype=np.int64)
-    for u in range(len(rows)):
-        levels[u] = level_of_row[previous[u]] + 1
-        level_of_row[rows[u]] = levels[u]
-    return levels
+    inputs = (values.cpu().contiguous() for values in (initial, hidden, gates))
+    result: Tensor = _Scan.apply(*inputs, steps)
+    return result.to(hidden.device)
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})

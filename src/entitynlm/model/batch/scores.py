@@ -115,7 +115,6 @@ class _Rows:
             join(new_entities + carried),
             join(updates),
             shifted("update_previous", self.state_bases),
-            device,
         )
         of_updates = zip(indexes, reading.after, strict=True)
         self.updates = as_rows(join([after[index.update_tokens] for index, after in of_updates]), device)
@@ -157,7 +156,6 @@ def score_indexes(
     noise: Noise | None,
     carried: Sequence[Tensor] | None = None,
     word_share: float = 1.0,
-    compiled: bool = True,
 ) -> BatchScores:
     """Score documents that were read and laid out before.
 
@@ -181,14 +179,12 @@ def score_indexes(
     projected = network.project_state(reading.table)
     if network.projection.shared:
         updating, contexts, h = take_rows(
-            projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+            projected, rows.updates, rows.contexts, rows.start_contexts
         )  # (U, d), (words, d), (M, d)
     else:
-        contexts, h = take_rows(projected, rows.contexts, rows.start_contexts, compiled=compiled)
+        contexts, h = take_rows(projected, rows.contexts, rows.start_contexts)
         updating = network.project_update(reading.table[rows.updates])
-    states = scan_states(
-        initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
-    )  # (S, d)
+    states = scan_states(initial, updating, network.gate_query(updating), rows.steps)  # (S, d)
 
     # eq. 3, where R is chosen and not forced by an open mention
     zero = hidden.new_zeros(len(rows.contexts))
@@ -196,19 +192,17 @@ def score_indexes(
     log_r = torch.where(rows.chooses, log_r, zero)
 
     # eq. 4 and 5, at the first word of each mention
-    chosen = log_prob_chosen(
-        network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
-    )
+    chosen = log_prob_chosen(network.entity_query(h), states, network.distance_weights(), rows.pairs)
     log_e = zero.index_copy(0, rows.starts, chosen)
-    (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
+    (e,) = take_rows(states, rows.entity_rows)
     log_lengths = network.log_prob_lengths(h, e)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
     log_x = zero
     if config.mode == "generative":
-        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts, compiled=compiled)[0]
-        log_x = _score_words(network, indexes, reading, whole, states, rows, word_share, compiled=compiled)
+        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts)[0]
+        log_x = _score_words(network, indexes, reading, whole, states, rows, word_share)
         if (copying := network.additions.copying) is not None:
             log_x = copying.mix(log_x, copying.score(whole), *_join_copies(indexes, hidden.device))
 
@@ -225,8 +219,6 @@ def _score_words(
     states: Tensor,
     rows: _Rows,
     word_share: float,
-    *,
-    compiled: bool,
 ) -> Tensor:
     """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
     device, config, positions = contexts.device, network.config, None
@@ -237,9 +229,9 @@ def _score_words(
         positions = pieces.of_words(as_rows(np.concatenate(found)[chosen], device))
     if pieces.owners is not None or word_share < 1:
         piece_rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
-        (contexts,) = take_rows(network.backbone.output_states(reading.table), piece_rows, compiled=compiled)
+        (contexts,) = take_rows(network.backbone.output_states(reading.table), piece_rows)
     current = pieces.of_words(as_rows(rows.current[chosen], device))
-    u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
+    u = add_rows(contexts, network.project_entity(states), current)
     log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
     return stand_for_all(log_x, chosen, len(rows.current), word_share)
 
@@ -310,7 +302,6 @@ def score_windows(
     noise: Noise | None,
     carried: Carried | None = None,
     word_share: float = 1.0,
-    compiled: bool = True,
 ) -> BatchScores:
     """Read and score one window of each document, given what the windows before left behind."""
     words = [window.words for window in windows]
@@ -318,9 +309,7 @@ def score_windows(
     vectors = carried.entities if carried else None
     indexes = [window.index for window in windows if window.index is not None]
     assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"
-    return score_indexes(
-        network, indexes, reading, noise=noise, carried=vectors, word_share=word_share, compiled=compiled
-    )
+    return score_indexes(network, indexes, reading, noise=noise, carried=vectors, word_share=word_share)
 
 
 def score_encoded(
@@ -328,8 +317,7 @@ def score_encoded(
     documents: Sequence[EncodedDocument],
     *,
     noise: Noise | None,
-    compiled: bool = True,
 ) -> Scores:
     """Read, lay out and score whole documents."""
     windows = [cut_windows(document, network)[0] for document in documents]
-    return score_windows(network, windows, noise=noise, compiled=compiled).scores
+    return score_windows(network, windows, noise=noise).scores
