@@ -81,8 +81,6 @@ def read_small_file(data: bytes) -> None:
     from entitynlm.config import load_toml
     from entitynlm.hash_lists import read_hash_list
     from entitynlm.lm.items import read_items
-    from entitynlm.model.encoding.embeddings import load_embeddings
-    from entitynlm.model.encoding.vocabulary import Vocabulary
     from entitynlm.prediction.slots import read_guesses
     from entitynlm.text.corpora.corpus import read_split_list
     from entitynlm.training.settings import load_settings
@@ -93,7 +91,6 @@ def read_small_file(data: bytes) -> None:
         b"i": ("items.tsv", read_items),
         b"I": ("items.csv", read_items),
         b"j": ("items.txt", read_items),
-        b"v": ("vectors.txt", lambda path: load_embeddings(path, Vocabulary(["ann", "saw"]))),
         b"g": ("guesses.json", read_guesses),
         b"p": ("splits.md", read_split_list),
         b"h": ("sums", lambda path: read_hash_list(path.read_text("utf-8", "replace"))),
@@ -110,7 +107,6 @@ SMALL_FILES = (
     b"iitem\tcondition\tcontext\ttarget\n1\ta\tAnn left.\tShe | ran.\n",
     b'Iitem,condition,region1,region2\n1,a,"Ann, she",ran\n',
     b"jAnn | saw her .\n",
-    b"v2 3\nann 1.0 2 -3e1\nsaw 0 0 1\n",
     b'g{"story": {"1_2": {"label": ["guess", "other"]}}}',
     b"p## train\n* a\n## dev\n* b\n",
     b"h" + b"0" * 64 + b"  name\n",

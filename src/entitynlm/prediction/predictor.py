@@ -29,7 +29,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import read_json, write_atomically
-from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
+from entitynlm.model.encoding.embeddings import GLOVE, load_glove
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.stored_weights import build_network, read_weights
 from entitynlm.prediction.choices import Choice, make_choice
@@ -164,10 +164,10 @@ class StateNetwork(nn.Module):
         scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * keys).sum(-1)
         return segment_log_softmax(scores, owners, len(slots))
 
-    def start_from_embeddings(self, word_ids: Mapping[str, int], source: str) -> None:
-        """Start from pretrained word vectors where there are any; the other words start small."""
+    def start_from_glove(self, word_ids: Mapping[str, int]) -> None:
+        """Start from GloVe's word vectors where there are any; the other words start small."""
         vocabulary = Vocabulary(list(word_ids)[len(SPECIAL_WORDS) :])
-        pretrained = load_embeddings(source, vocabulary)
+        pretrained = load_glove(vocabulary)
         width = min(pretrained.matrix.shape[1], EMBEDDING)
         with torch.no_grad():
             self.embedding.weight.mul_(0.3)
@@ -263,9 +263,9 @@ def train_predictor(
     network = make_state_network(extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
-        embeddings = PACKAGED if all(map(find_spec, GLOVE_PACKAGES)) else "random"
+        embeddings = GLOVE if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        network.start_from_embeddings(extractor.word_ids, embeddings)
+        network.start_from_glove(extractor.word_ids)
     learned, held_out = map(join_batches, batches)
     best = fit_network(network, learned, held_out, config, seed=seed, say=say)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": best}

@@ -15,7 +15,7 @@ from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.encoding.class_clustering import assign_classes
-from entitynlm.model.encoding.embeddings import load_embeddings, project
+from entitynlm.model.encoding.embeddings import load_glove, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
@@ -171,7 +171,7 @@ def make_network(
     torch.manual_seed(derive_seed(seed, 0))
     network = pretrained.add_part(config)
     if training.embeddings != "random":
-        use_embeddings(network, encoder, training.embeddings)
+        start_from_glove(network, encoder)
     if start is not None:
         network.backbone.copy_from(start.backbone)
     if training.freeze_embeddings:
@@ -224,9 +224,9 @@ def run_training(
     return finished
 
 
-def use_embeddings(network: Network, encoder: Encoder, source: str) -> None:
-    """Start from pretrained word embeddings, projected where their width differs; they are trained on."""
-    pretrained = load_embeddings(source, encoder.vocabulary)
+def start_from_glove(network: Network, encoder: Encoder) -> None:
+    """Start from GloVe's word embeddings, projected where their width differs; they are trained on."""
+    pretrained = load_glove(encoder.vocabulary)
     table = network.backbone.piece_vectors
     matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
     with torch.no_grad():
