@@ -11,7 +11,7 @@ import numpy as np
 
 from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
-from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE, Recipe
+from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
@@ -19,6 +19,7 @@ from entitynlm.text.document import Document
 
 STORIES = 400
 STORY_SEED = 7
+INSCRIPT_RECIPE = Recipe(punctuation="keep", numbers=False, vocabulary_size=1_000)
 
 
 @dataclass(frozen=True)

@@ -67,14 +67,7 @@ def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_
     assert set(load_pretrained(tmp_path).parts) == {"generative", "rnnlm"}
 
 
-def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Path, tmp_path: Path) -> None:
-    paper = [option.replace("keep", "paper") for option in TINY]
-    result = run(
-        "train", corpus, "--out", tmp_path, "--parts", "generative", *paper, "--set", "model.max_length=7"
-    )
-    assert "words depend on the annotation" in " ".join(result.stderr.split())
-    pretrained = load_pretrained(tmp_path)
-    assert pretrained.encoder.max_length == pretrained.get("generative").config.max_length == 7
+def test_lengths_of_mentions_must_agree(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="max_length of the causal part is 5"):
         run("train", corpus, "--out", tmp_path / "other", *TINY, "--set", "causal.max_length=5")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,18 +128,3 @@ def test_wrong_wishes_are_refused() -> None:
         estimate_ngrams(train, encoder, order=7)
     with pytest.raises(DataError, match="no words"):
         estimate_ngrams([], encoder)
-
-
-@pytest.mark.corpora
-@pytest.mark.slow
-def test_ontogum_has_the_known_perplexity(corpora_path: Path) -> None:
-    """A sketch with the paper's punctuation and a plainer rule for numbers had 220.8 on 26,513 words with 7,916 of them known."""
-    from entitynlm.text.corpora import open_corpus
-
-    corpus = open_corpus(corpora_path / "ontogum")
-    train, test = (list(corpus.documents(split)) for split in ("train", "test"))
-    encoder = Encoder.fit(train, recipe=Recipe(punctuation="paper"), singletons="drop")
-    model = estimate_ngrams(map(encoder.encode, train), encoder)
-    scores = [model.score(encoder.encode(document)) for document in test]
-    assert sum(map(len, scores)) == pytest.approx(26_513, abs=30)
-    assert np.exp(-np.concatenate(scores).mean()) == pytest.approx(220.8, abs=1.5)

@@ -146,9 +146,7 @@ class ReadText:
         self.readings = readings or Readings(self.encoded)
 
     def with_mentions(self, document: Document, *, keep_singletons: bool = False) -> ReadText:
-        """Put other mentions on the text; unless its words depend on mentions, its readings stay."""
+        """Put other mentions on the text, whose words and readings stay."""
         singletons = "keep" if keep_singletons else self.encoder.singletons
         encoder = dataclasses.replace(self.encoder, singletons=singletons)
-        if encoder.recipe.punctuation == "paper":
-            return ReadText(encoder, document)
         return ReadText(encoder, document, words=self.words, readings=self.readings)

@@ -58,7 +58,7 @@ class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a training: ``overrides`` differ from P for each other part, ``remarks`` are for the user."""
+    """All settings of a training: ``overrides`` differ from P for each other part."""
 
     recipe: Recipe = field(default_factory=Recipe)
     data: DataSettings = field(default_factory=DataSettings)
@@ -66,7 +66,6 @@ class Settings:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
-    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
         """The configuration of one part: that of P with the part's own section laid over it."""
@@ -102,15 +101,13 @@ class Settings:
             for key in section:
                 if key not in known or key == "mode":
                     raise ConfigError(f"unknown setting {key!r} in [{mode}]")
-        recipe = from_dict(Recipe, values.get("preprocessing", {}))
         return cls(
-            recipe,
+            from_dict(Recipe, values.get("preprocessing", {})),
             from_dict(DataSettings, values.get("data", {})),
             from_dict(ModelConfig, values.get("model", {})),
             from_dict(TrainingConfig, values.get("training", {})),
             overrides,
             from_dict(ResolverSettings, values.get("resolver", {})),
-            (recipe.warning,) if recipe.warning else (),
         )
 
 

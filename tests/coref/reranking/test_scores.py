@@ -128,11 +128,8 @@ def test_candidates_that_differ_inside_of_mentions_are_one_to_the_model() -> Non
     assert totals[0] == totals[1] != totals[2]
 
 
-def test_models_whose_words_or_kinds_depend_on_the_annotation_are_refused() -> None:
+def test_models_with_types_are_refused() -> None:
     document = Document("d", ("Anna", "saw", "Berta"))
-    paper = Encoder.fit([document], recipe=Recipe(punctuation="paper", minimum_count=1), singletons="keep")
-    with pytest.raises(ConfigError, match="punctuation"):
-        view_candidates(paper, document, [()])
     typed = Encoder.fit([document], recipe=Recipe(minimum_count=1), singletons="keep", typed=True)
     with pytest.raises(ConfigError, match="types"):
         view_candidates(typed, document, [()])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
-from entitynlm.model.encoding.preprocessing import CONLL_RECIPE, Recipe, prepare_words
+from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
 from entitynlm.model.encoding.variables import (
     Analysis,
     FilterCounts,
@@ -138,7 +138,7 @@ def test_that_a_mention_without_words_vanishes_and_touching_ones_stay_two() -> N
     tokens = ("Ann", ",", "Bo", "(", ")")
     mentions = (Mention(0, 1, "a"), Mention(2, 3, "a"), Mention(3, 5, "b"))
     document = Document("d", tokens, (), mentions)
-    words = prepare_words(document, CONLL_RECIPE)
+    words = prepare_words(document, Recipe())
     analysis, originals, counts = analyse(mentions, words)
     assert analysis.spans() == [(0, 1, 1, 1), (1, 2, 1, 1)]
     assert analysis.remaining.tolist() == [1, 1, 1]
@@ -153,7 +153,7 @@ def test_that_overlapping_mentions_are_refused() -> None:
         lay(document)
 
 
-RECIPES = (PLAIN, CONLL_RECIPE, Recipe(punctuation="keep"), Recipe(sentence_ends=False))
+RECIPES = (PLAIN, Recipe(), Recipe(punctuation="keep"), Recipe(sentence_ends=False))
 
 
 @given(documents(), st.sampled_from(RECIPES), st.integers(1, 5), st.sampled_from(["keep", "drop"]))

@@ -54,11 +54,6 @@ class Views:
 
 def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[Clusters]) -> Views:
     """Lay every candidate's entities on the model's words, and merge those that are one to the model."""
-    if encoder.recipe.punctuation == "paper":
-        raise ConfigError(
-            "this model's words depend on annotated mentions (punctuation 'paper'), so that it can't compare analyses; "
-            "train one with punctuation 'drop' or 'keep'"
-        )
     if encoder.types:
         raise ConfigError(
             "this model tells types of entities apart, and candidates have no types; rerank with a model without types"

@@ -68,14 +68,10 @@ def evaluate_lm(
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = perplexity.make_experiment(corpus, splits, runner)
         if training.out:
-            for remark in dict.fromkeys(r for s in configurations.values() for r in s.remarks):
-                runner.progress.message(f"remark: {remark}")
             plan = table1.LanguageModelPlan(configurations, numbers)
             found = experiment.reproduce(plan)
         else:
             pretrained = terminal.load_model(chosen, source.device)
-            if pretrained.encoder.recipe.warning:
-                terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
             other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
             found = experiment.evaluate(pretrained, other)
             facts = {"model": str(chosen), "vocabulary": len(pretrained.encoder.tokenizer)}

@@ -90,8 +90,6 @@ def train(
     networks = [part for part in chosen if part != "resolver"]
     settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
     check_parts(settings, networks, start_from)
-    for remark in settings.remarks:
-        terminal.remark(f"remark: {remark}", markup=False)
     stored = (out / CONFIG_FILE).exists()
     into_model = "generative" not in chosen and (stored or chosen != ["rnnlm"])
     if into_model and start_from is not None:

@@ -141,7 +141,7 @@ class Encoder:
         types: set[str] = set()
         for document in documents:
             if tokenizer is None:
-                counts.update(_prepare(document, recipe, singletons).words)
+                counts.update(prepare_words(document, recipe).words)
             types.update(document.entity_types.values())
         names = (*sorted(types - {OTHER}), OTHER) if typed else ()
         return cls(recipe, tokenizer or Vocabulary.build(counts, recipe), names, singletons, max_length)
@@ -164,7 +164,7 @@ class Encoder:
 
     def prepare(self, document: Document) -> WordSequence:
         """The model's words of a document, before they become numbers."""
-        return _prepare(document, self.recipe, self.singletons)
+        return prepare_words(document, self.recipe)
 
     def show_words(self, document: Document) -> tuple[str, ...]:
         """The words of a document as the model can tell them apart."""
@@ -188,8 +188,7 @@ class Encoder:
         :param words: from :meth:`prepare`, where that was done before.
         """
         mentions, selection = select_mentions(document, singletons=self.singletons)
-        if words is None:
-            words = prepare_words(document, self.recipe, gold_mentions=mentions)
+        words = words or self.prepare(document)
         analysis, originals, laid_out = analyse(
             mentions,
             words,
@@ -250,11 +249,3 @@ def find_spaces(document: Document, origin: IntArray) -> BoolArray:
     tokens = origin[words]
     spaces[words[1:]] = starts[tokens[1:]] > ends[tokens[:-1]]
     return spaces
-
-
-def _prepare(document: Document, recipe: Recipe, singletons: Singletons) -> WordSequence:
-    """Words of a document; only the recipe that replicates the paper's punctuation gets to see its mentions."""
-    if recipe.punctuation != "paper":
-        return prepare_words(document, recipe)
-    gold, _ = select_mentions(document, singletons=singletons)
-    return prepare_words(document, recipe, gold_mentions=gold)

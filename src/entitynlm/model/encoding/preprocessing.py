@@ -2,16 +2,14 @@
 
 One rule stands above all: **X is fixed per document before any mention is known**. Every sample and every
 candidate analysis of a document is scored on the same words, otherwise their probabilities could not be
-compared. The paper's own rule for punctuation breaks it (kept inside gold mentions, dropped elsewhere); it is
-here as the choice ``"paper"``, for replication on gold data only. See
-``docs/decisions/001-x-is-fixed-before-mentions.md``.
+compared. The paper's own rule for punctuation (kept inside gold mentions, dropped elsewhere) breaks it and is not
+here. See ``docs/decisions/001-x-is-fixed-before-mentions.md``.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from entitynlm.config import Positive
-from entitynlm.errors import ConfigError
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document
 
 IntArray = npt.NDArray[np.int64]
 
@@ -32,21 +29,14 @@ SENTENCE_END = "</s>"  # predicted after the last word of each sentence
 START = "<s>"  # what the model has read before the first word; never predicted
 SPECIALS = (START, UNK, SENTENCE_END, NUM)
 
-Punctuation = Literal["keep", "drop", "paper"]
-
-_PAPER_WARNING = (
-    "punctuation is kept inside annotated mentions only, as in the paper: the words depend on the annotation"
-    ", so this is for replication on gold data; analyses with other mentions can't be compared by it"
-)
+Punctuation = Literal["keep", "drop"]
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The steps from a document's tokens to the model's words; every step is an option and is stored with the model.
 
     :param lowercase: fold words to lower case.
-    :param punctuation: ``keep`` or ``drop`` tokens that are punctuation only (:func:`is_punctuation`),
-        everywhere; ``paper`` keeps them inside gold mentions and drops them elsewhere (:attr:`warning` says
-        what that costs).
+    :param punctuation: ``keep`` or ``drop`` tokens that are punctuation only (:func:`is_punctuation`).
     :param numbers: replace numbers (:func:`is_numeral`) by ``<num>``.
     :param sentence_ends: predict ``</s>`` after each sentence, and count it as a word.
     :param vocabulary_size: how many ordinary words the vocabulary may hold; the specials come on top.
@@ -60,17 +50,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vocabulary_size: Positive = 10_000
     minimum_count: Positive = 2
 
-    @property
-    def warning(self) -> str | None:
-        """The remark that a user of this recipe must see, if any."""
-        return _PAPER_WARNING if self.punctuation == "paper" else None
-
-
-CONLL_RECIPE = Recipe()
-"""The paper's preprocessing of CoNLL-2012, with punctuation dropped everywhere."""
-
-INSCRIPT_RECIPE = Recipe(punctuation="keep", numbers=False, vocabulary_size=1_000)
-"""The paper's preprocessing of InScript: lower case and unknown words only."""
 
 SUBWORD_RECIPE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
 """Words as they stand, for language models that spell them by pieces and read running text."""
@@ -102,23 +81,13 @@ class WordSequence:
         return same and self.words == other.words
 
 
-def prepare_words(
-    document: Document, recipe: Recipe, *, gold_mentions: Iterable[Mention] | None = None
-) -> WordSequence:
-    """Make X; ``gold_mentions`` is for the choice ``punctuation="paper"`` alone, which can't do without.
+def prepare_words(document: Document, recipe: Recipe) -> WordSequence:
+    """Make X of a document's tokens.
 
     A sentence of which no word is left gets no ``</s>`` either: there is nothing for it to end, and a run of
     bare sentence ends would be free words in every perplexity.
     """
-    drop = recipe.punctuation != "keep"
-    kept_anyway: set[int] = set()
-    if recipe.punctuation == "paper":
-        if gold_mentions is None:
-            raise ConfigError(
-                "the recipe's punctuation choice 'paper' needs gold mentions, and this text has none. "
-                "Choose 'keep' or 'drop' for text that is not annotated"
-            )
-        kept_anyway.update(*(range(mention.start, mention.end) for mention in gold_mentions))
+    drop = recipe.punctuation == "drop"
     lowercase, numbers = recipe.lowercase, recipe.numbers
     words: list[str] = []
     origin: list[int] = []
@@ -127,7 +96,7 @@ def prepare_words(
         before = len(words)
         for index in range(start, end):
             token = document.tokens[index]
-            if drop and is_punctuation(token) and index not in kept_anyway:
+            if drop and is_punctuation(token):
                 continue
             words.append(normalise_word(token, lowercase=lowercase, numbers=numbers))
             origin.append(index)
