@@ -13,7 +13,7 @@ from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.readings import Readings
 from entitynlm.lm.spelling import CONCENTRATION, DISCOUNT, SpellingModel, spell_unknown_words
 from entitynlm.lm.surprisal import measure_surprisal
-from entitynlm.lm.surprisal_words import estimate_words, score_with_zero_entities
+from entitynlm.lm.surprisal_words import estimate_words, score_by_backbone
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob
@@ -92,21 +92,16 @@ def test_the_same_seed_gives_the_same_table() -> None:
     assert one.tokens != other.tokens
 
 
-@pytest.mark.parametrize("states", [0, 2])
-def test_without_entities_is_a_distribution_over_texts(states: int) -> None:
-    """Summed over all texts of three words, the probabilities of the chain without entities are one."""
-    pretrained, documents = make_bundle(mention_positions=states, mention_types=1)
-    model = pretrained.get("generative")
-    total = 0.0
-    words = [
-        word
-        for word in range(len(pretrained.encoder.vocabulary))
-        if word != pretrained.encoder.vocabulary.start
-    ]
-    start = cut_document(documents[0], 3)
-    for x in itertools.product(words, repeat=3):
-        document = dataclasses.replace(start, x=np.array(x), sentence=np.zeros(3, dtype=np.int64))
-        total += math.exp(score_with_zero_entities(model, document, Readings(document, size=2)).sum())
+def test_without_entities_is_a_distribution_over_texts() -> None:
+    """Summed over all texts of two words, the probabilities by the language model that P stands on are one."""
+    pretrained, documents = make_bundle(mention_positions=2, mention_types=1)
+    vocabulary = pretrained.encoder.vocabulary
+    words = [word for word in range(len(vocabulary)) if word != vocabulary.start]
+    start, total = cut_document(documents[0], 2), 0.0
+    for x in itertools.product(words, repeat=2):
+        document = dataclasses.replace(start, x=np.array(x), sentence=np.zeros(2, dtype=np.int64))
+        readings = Readings(document, size=1)
+        total += math.exp(score_by_backbone(pretrained.get("generative"), document, readings).sum())
     assert total == pytest.approx(1.0, abs=1e-4)
 
 
@@ -115,7 +110,7 @@ def test_the_lstm_is_the_comparison_where_the_model_has_one() -> None:
     assert measure_surprisal(pretrained, make_documents()[0]).source == "rnnlm"
     pretrained.language_model = None
     found = measure_surprisal(pretrained, make_documents()[0])
-    assert found.source == "entities at zero"
+    assert found.source == "language model"
     assert all(row.without_entities is not None for row in found.tokens if row.surprisal is not None)
 
 

@@ -28,7 +28,6 @@ class Beliefs(NamedTuple):
     starts: FloatArray  # (R, T) P(a mention starts at t | x_1 … x_t)
     referent: FloatArray  # (R, T) -log P(its referent | a mention starts, x_<t and mentions before)
     entropy: FloatArray  # (R, T) over its referents
-    length: FloatArray  # (R, T) of the mention, in words
     entities: (
         np.ndarray
     )  # (R, T, LIKELIEST) the first word of the likeliest entities that the word is in a mention of; -1: none
@@ -37,7 +36,7 @@ class Beliefs(NamedTuple):
 
 def make_beliefs(repeats: int, words: int) -> Beliefs:
     """Make room for the beliefs at some words."""
-    figures = (np.zeros((repeats, words)) for _ in range(6))
+    figures = (np.zeros((repeats, words)) for _ in range(5))
     entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
     return Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
 
@@ -83,7 +82,7 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
             log_weights[i] += factors[s, own[i]]
             if choices.copies[s, own[i]] > 0:
                 highest = max(highest, log_weights[i])
-        total, within, starts, referent, entropy, length, known = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
+        total, within, starts, referent, entropy, known = 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for i in range(count):
             particle = own[i]
             if choices.copies[s, particle] == 0:
@@ -97,7 +96,6 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
                 starts += weight
                 referent -= weight * choices.log_referent[s, particle]
                 entropy += weight * choices.entropy[s, particle]
-                length += weight * choices.remaining[s, particle]
             name = first[particle, choices.entity[s, particle]]
             place = 0
             while place < known and entities[place] != name:
@@ -109,7 +107,6 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
         beliefs.inside[r, t], beliefs.starts[r, t] = within / total, starts / total
         if starts > 0:
             beliefs.referent[r, t], beliefs.entropy[r, t] = referent / starts, entropy / starts
-            beliefs.length[r, t] = length / starts
         for k in range(min(known, LIKELIEST)):
             best = int(np.argmax(masses[:known]))
             beliefs.entities[r, t, k], beliefs.masses[r, t, k] = entities[best], masses[best] / total
@@ -122,9 +119,8 @@ class Reader(NamedTuple):
     mention_expected: FloatArray  # P(R_t > 0 | x_<t)
     mention_found: FloatArray  # P(R_t > 0 | x_1 … x_t)
     mention_starts: FloatArray  # P(a mention starts at t | x_1 … x_t)
-    referent: FloatArray  # surprisal in nats; nan where no mention starts in any particle, as the next two
+    referent: FloatArray  # surprisal in nats; nan where no mention starts in any particle, as the next one
     entropy: FloatArray
-    length: FloatArray
     entity: np.ndarray  # the first word of the likeliest entity; -1: the word is probably in no mention
     probability: FloatArray  # of that entity, given the words so far
 
@@ -137,7 +133,7 @@ def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
 
     free, inside, starts = beliefs.free.mean(0), beliefs.inside.mean(0), beliefs.starts.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        about = (beliefs.referent, beliefs.entropy, beliefs.length)
+        about = (beliefs.referent, beliefs.entropy)
         means = [np.maximum((values * beliefs.starts).mean(0) / starts, 0) for values in about]
     entity, probability = np.full(len(free), -1, dtype=np.int64), np.zeros(len(free))
     for t in np.flatnonzero(inside >= 0.5).tolist():

@@ -3,9 +3,8 @@
 With entities it is a particle filter that also notes what its particles believe about mentions (``filtering``). A word's estimate
 is the mean of the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread.
 (``estimate_log_prob`` instead follows the repeat with the largest P(x_1 … x_t): on a novel one repeat would stand for all;
-docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), the language model itself where P
-stands on a pretrained one, otherwise P with every entity's vector at zero: what is left is a chain of states (outside; in a
-mention of this type with so many words to come), whose sum over all analyses is exact, by the forward algorithm.
+docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), otherwise the language model that P
+stands on, alone.
 """
 
 from dataclasses import dataclass, field
@@ -17,18 +16,15 @@ import torch
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_baseline
-from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp
-from entitynlm.inference.words.word_scorer import score_words
-from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
-from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 
-Source = Literal["rnnlm", "language model", "entities at zero"]
+Source = Literal["rnnlm", "language model"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other values
 P_SHARE = 0.5  # of P in what particles are drawn from
@@ -119,10 +115,7 @@ def score_without_entities(
     """Give (T,) log p(x_t | x_<t) in nats without the help of entities, and what it was measured by."""
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
-    network = pretrained.get("generative")
-    if network.backbone.pretrained:
-        return score_by_backbone(network, document, readings), "language model"
-    return score_with_zero_entities(network, document, readings), "entities at zero"
+    return score_by_backbone(pretrained.get("generative"), document, readings), "language model"
 
 
 @torch.no_grad()
@@ -138,63 +131,3 @@ def score_by_backbone(
         log_probs = network.backbone.log_prob(states, pieces.ids, pieces.places)
         found.append(pieces.sum_words(log_probs.double()).cpu().numpy())
     return np.concatenate(found)
-
-
-def score_with_zero_entities(
-    network: EntityNetwork,
-    document: EncodedDocument,
-    readings: Readings | None = None,
-) -> FloatArray:
-    """Score words under P with all entity vectors at zero, summed over the chain's states."""
-    network.eval()
-    chain = Chain(network)
-    chunks = (readings or Readings(document)).read(network)
-    return np.concatenate([np.zeros(0), *(chain.read(chunk.model) for chunk in chunks)])
-
-
-class Chain:
-    """The forward algorithm over (outside, or mention type × words to come × whether it is the mention's first word).
-
-    ``open`` (K, longest) is the probability, given the words so far, that a mention of a type goes on for so many more words.
-    """
-
-    def __init__(self, network: EntityNetwork) -> None:
-        self.network = network
-        mention_types, longest = network.config.mention_types, network.config.max_length
-        self.open = np.zeros((mention_types, longest))
-        # (2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come
-        first, mention_type, remaining = np.indices((2, mention_types, longest))
-        self.places = find_mention_positions(
-            network.config, mention_type + 1, remaining + 1, first.astype(bool)
-        )
-
-    def read(self, tables: WordTables) -> FloatArray:
-        """Go through the words of a chunk: (T,) log p of each given those before."""
-        x = tables.words.x
-        scores = tables.length_scores.astype(np.float64)
-        lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
-        mention_types = np.exp(tables.log_types.astype(np.float64))
-        if not self.network.config.mention_positions:
-            return self._score(tables, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
-        count = 1 + int(self.places.max())
-        every_word, every_place = (grid.ravel() for grid in np.indices((len(x), count)))
-        table = self._score(tables, every_word, every_place).reshape(len(x), count)
-        found = np.empty(len(x))
-        for t in range(len(x)):
-            free = 1 - self.open.sum()
-            starting = free * mention_types[t, 1:, None] * lengths[t]
-            likelihood = np.exp(table[t] - table[t].max())
-            outside = free * mention_types[t, 0] * likelihood[0]
-            going = self.open * likelihood[self.places[0]]
-            starting = starting * likelihood[self.places[1]]
-            total = outside + going.sum() + starting.sum()
-            found[t] = np.log(total) + table[t].max()
-            after = (going + starting) / total
-            self.open = np.zeros_like(after)
-            self.open[:, :-1] = after[:, 1:]  # one word fewer to come; those with none are free again
-        return found
-
-    def _score(self, tables: WordTables, words: np.ndarray, places: np.ndarray) -> FloatArray:
-        """log p(x_t | h_t, e = 0, place) of pairs of a word and a place."""
-        zero = np.broadcast_to(np.float64(0), (len(words), self.network.config.hidden_size))
-        return score_words(self.network, tables, words, zero, places)
