@@ -44,6 +44,8 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         without entities.
     :param backbone: the language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's,
         ``huggingface:NAME`` a pretrained one, whose states are projected to ``hidden_size`` (``model.additions``).
+    :param start_piece: the piece of a pretrained backbone that is read before a text; None: the one that separated documents when
+        it was trained.
     :param hidden_size: the size of e and r, and of the LSTM's h (the convex update of equation 8 adds the two).
     :param embedding_size: the size of the LSTM's word embeddings.
     :param max_length: the longest mention, 25 in the paper.
@@ -68,6 +70,7 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     mode: Mode = "generative"
     backbone: str = "lstm"
+    start_piece: str | None = None
     hidden_size: Positive = 128
     embedding_size: Positive = 128
     max_length: Positive = 25

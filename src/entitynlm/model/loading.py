@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from msgspec import structs
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
@@ -24,19 +25,31 @@ TEXT = Path(__file__).resolve().parents[1] / "resources" / "demo" / "captain-ree
 """A text whose states are standardised by, until there is a corpus."""
 
 
-def load_model(model: str | Path, *, device: str = "cpu") -> Pretrained:
-    """Load a stored model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side."""
+def load_model(model: str | Path, *, device: str = "cpu", start_piece: str | None = None) -> Pretrained:
+    """Load a stored model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side.
+
+    :param start_piece: that ``huggingface:NAME`` reads before a text; a trained model keeps the one it was trained with.
+    """
     name = strip_prefix(model)
-    return load_pretrained(model, device=device) if name is None else make_untrained(name, device=device)
+    if name is not None:
+        return make_untrained(name, device=device, start_piece=start_piece)
+    if start_piece is not None:
+        raise ConfigError(
+            f"{model} was trained with a start piece and keeps it: another one can be chosen for {BACKBONE_PREFIX}NAME alone"
+        )
+    return load_pretrained(model, device=device)
 
 
-def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrained:
+def make_untrained(
+    name: str, *, device: str = "cpu", seed: int = 1, start_piece: str | None = None
+) -> Pretrained:
     """Put P and its proposal Q on a language model: words are its own, mentions and links are guesses of random parameters.
 
     :param name: as ``train --backbone`` takes it.  :param seed: of the entity side's random parameters.
+    :param start_piece: read before a text; None: the language model's own.
     """
     notes = {UNTRAINED: f"{BACKBONE_PREFIX}{check_language_model(name)}"}
-    config = ModelConfig(backbone=notes[UNTRAINED])
+    config = ModelConfig(backbone=notes[UNTRAINED], start_piece=start_piece)
     words = tuple(TEXT.read_text(encoding="utf-8").split())
     document = Document(TEXT.stem, words, ((0, len(words)),))
     tokenizer = find_backbone(config).make_tokenizer(config)
@@ -45,7 +58,7 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
     encoded = encoder.encode(document).words
     for mode in ("generative", "causal"):
         torch.manual_seed(seed)
-        network = pretrained.add(ModelConfig(mode, notes[UNTRAINED])).to(device).eval()
+        network = pretrained.add(structs.replace(config, mode=mode)).to(device).eval()
         with contextlib.suppress(ModelError):  # a cache that can't be written makes the next start slower
             network.backbone.prepare([encoded])
         fit_scaling(network, [encoded])

@@ -78,6 +78,18 @@ def make_pretrained(folder: Path, *modes: str, std: float = 0.0, **options: Any)
     return pretrained
 
 
+def test_a_stored_model_keeps_its_start_piece(folder: Path, tmp_path: Path) -> None:
+    pretrained = make_pretrained(folder, start_piece="<|end|>")
+    save_pretrained(pretrained, tmp_path / "model")
+    loaded = load_pretrained(tmp_path / "model")
+    tokenizer, backbone = loaded.encoder.tokenizer, loaded.get("generative").backbone
+    assert isinstance(tokenizer, SubwordTokenizer) and tokenizer.start_piece == "<|end|>"
+    assert isinstance(backbone, HuggingFaceBackbone) and backbone.runtime.start == tokenizer.start == 1
+    assert make_pretrained(folder).encoder.tokenizer.start == 0
+    with pytest.raises(ConfigError, match="no piece '<nothing>'"):
+        make_pretrained(folder, start_piece="<nothing>")
+
+
 def test_words_start_as_the_language_models_own(folder: Path) -> None:
     """Without training, the surprisal of each word is what transformers gives, with word boundaries as they are defined."""
     pretrained = make_pretrained(folder)

@@ -100,6 +100,22 @@ def test_a_folder_is_loaded_as_transformers_loads_it(tmp_path: Path, family: str
     assert runtime.tokenizer.is_fast and runtime.name == str(folder)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_texts_start_with_the_piece_that_separated_documents(tmp_path: Path, family: str) -> None:
+    folder = save_model(tmp_path / family, family, pieces=301)
+    assert load_language_model(str(folder)).start == 0  # the tokenizer's beginning of a text
+    tokenizer = make_tokenizer()
+    tokenizer.add_tokens(["<|endoftext|>"], special_tokens=True)
+    tokenizer.save_pretrained(folder)
+    runtime = load_language_model(str(folder))
+    assert runtime.tokenizer.bos_token_id == 0 and runtime.start == 300
+    other = load_language_model(str(folder), 1)
+    assert other.start == 1 and other.model is runtime.model
+    assert load_language_model(str(folder), 300) is runtime
+    first, second = (one.read([np.array([5])], (1,))[0][0] for one in (runtime, other))
+    assert not torch.allclose(first, second)
+
+
 def test_the_digest_depends_on_contents_alone(folder: Path, tmp_path: Path) -> None:
     digest = find_language_model(str(folder)).digest
     copied = tmp_path / "copied"

@@ -17,6 +17,7 @@ from entitynlm.model.language_models import EXTRA
 Tensors = tuple[Tensor, ...]
 ATTENTION_WINDOW = 1024
 """The window where a model has room for more: attention to more than that costs time and helps little."""
+SEPARATOR = "<|endoftext|>"
 STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
 """Kinds of rotary positions whose angles do not depend on the length of the text."""
 
@@ -120,7 +121,16 @@ def find_context(config: Any) -> int:
 
 
 def find_start(config: Any, tokenizer: Any) -> int:
-    """The piece that stands before a text: the beginning of a text, else the end of one, else the first piece."""
+    """Find the piece that stands before a text: the one by which documents were separated when the model was trained.
+
+    That is ``<|endoftext|>`` where the vocabulary has it, whatever a tokenizer for chats says of beginnings; else the piece that
+    begins a text, else the one that ends it, else the first piece.
+    """
+    separator = tokenizer.get_vocab().get(SEPARATOR)
+    if (
+        separator is not None and separator < config.vocab_size
+    ):  # some tokenizers add pieces that the model does not have
+        return int(separator)
     for source in (tokenizer, config):
         for name in ("bos_token_id", "eos_token_id"):
             value = getattr(source, name, None)

@@ -61,7 +61,7 @@ class HuggingFaceBackbone(Backbone):
         super().__init__()
         self.config = config
         name = config.backbone.partition(":")[2]
-        self.runtime: LanguageModelRuntime = load_language_model(name)
+        self.runtime: LanguageModelRuntime = load_language_model(name, start)
         self.vocabulary_size = self.runtime.pieces + 1
         self.layers = choose_layers(self.runtime.layers)
         self.hidden_size = self.runtime.width
@@ -86,7 +86,8 @@ class HuggingFaceBackbone(Backbone):
 
     @staticmethod
     def make_tokenizer(config: ModelConfig) -> Tokenizer:
-        return SubwordTokenizer.of_runtime(load_language_model(config.backbone.partition(":")[2]))
+        runtime = load_language_model(config.backbone.partition(":")[2])
+        return SubwordTokenizer.of_runtime(runtime, start_piece=config.start_piece)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,10 @@ class PieceTable:
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [(text.ids, [start for start, _ in text.offsets]) for text in found]
 
+    def name_piece(self, piece: int) -> str:
+        """Give a piece as the vocabulary has it, special ones included."""
+        return str(self._tokenizer.id_to_token(piece))
+
     def decode(self, pieces: Sequence[int]) -> str:
         """The text of some pieces in a row, with its leading space."""
         return self.decode_batch([pieces])[0]

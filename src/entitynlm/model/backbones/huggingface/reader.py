@@ -53,19 +53,26 @@ class LanguageModelRuntime:
     :param name: what the user called it.
     :param digest: of its files, to recognise it by.
     :param window: how many pieces a piece can attend to at most, besides the start piece; None: 1,024 or what the model can.
+    :param start: the piece before the first one of every text; None: the one that separated documents in its training.
     :ivar width: D, the size of a state.
     :ivar layers: n, how many layers there are; layer 0 is the embedding, layer n the normalised state that predicts.
     :ivar pieces: V, how many different pieces the output layer has.
     :ivar context: how many pieces the model was made for.
     :ivar half: H, the length of a chunk.
-    :ivar start: the piece before the first one of every text.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LanguageModelRuntime:
         return self
 
     def __init__(
-        self, model: Any, tokenizer: Any, *, name: str = "", digest: str = "", window: int | None = None
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "",
+        digest: str = "",
+        window: int | None = None,
+        start: int | None = None,
     ) -> None:
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
@@ -76,7 +83,7 @@ class LanguageModelRuntime:
         self.half = min(window or ATTENTION_WINDOW, self.context - 1) // 2
         if self.half < 1:
             raise ModelError(f"{name}: a window of {window} pieces is too short; take at least 2")
-        self.start = find_start(config, tokenizer)
+        self.start = find_start(config, tokenizer) if start is None else start
         self._take_output()
         self.pieces = len(self.output_weight)
         self.rereads = not has_static_rotation(model.base_model)

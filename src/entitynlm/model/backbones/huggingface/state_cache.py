@@ -76,8 +76,9 @@ def _fill(
 
 
 def _find_folder(runtime: LanguageModelRuntime, layers: Sequence[int]) -> Path:
-    """Find the folder of a language model and a choice of layers: states of different ones have nothing in common."""
-    return cache_folder() / "states" / "-".join([runtime.digest, *map(str, layers), READER])
+    """Find the folder of a language model, its start piece and a choice of layers: other states have nothing in common."""
+    parts = (runtime.digest, f"after{runtime.start}", *layers, READER)
+    return cache_folder() / "states" / "-".join(map(str, parts))
 
 
 def _name_of(document: np.ndarray) -> Path:

@@ -96,11 +96,26 @@ class SubwordTokenizer:
         self._keys: dict[str, int] = {}
 
     @classmethod
-    def of_runtime(cls, runtime: Any, *, boundaries: bool = True) -> SubwordTokenizer:
-        """Make the tokenizer of a language model that is loaded."""
-        sizes = {"size": runtime.pieces, "start": runtime.start}
-        known = {"model": runtime.name, "digest": runtime.digest, **sizes}
-        return cls(deepcopy(runtime.tokenizer.backend_tokenizer), boundaries=boundaries, **known)
+    def of_runtime(
+        cls, runtime: Any, *, boundaries: bool = True, start_piece: str | None = None
+    ) -> SubwordTokenizer:
+        """Make the tokenizer of a language model that is loaded.
+
+        :param start_piece: to be read before a text, as the tokenizer writes it; None: the language model's own.
+        """
+        inner = deepcopy(runtime.tokenizer.backend_tokenizer)
+        start = runtime.start if start_piece is None else inner.token_to_id(start_piece)
+        if start is None:
+            raise ConfigError(
+                f"the language model {runtime.name} has no piece {start_piece!r} to start a text with"
+            )
+        sizes = {"size": runtime.pieces, "start": start}
+        return cls(inner, model=runtime.name, digest=runtime.digest, boundaries=boundaries, **sizes)
+
+    @property
+    def start_piece(self) -> str:
+        """The piece that is read before a text, as the tokenizer writes it."""
+        return self._table.name_piece(self.start)
 
     def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
         """Make this tokenizer with ENDs of words or without."""

@@ -72,15 +72,25 @@ def find_language_model(name: str) -> LanguageModelFiles:
     return LanguageModelFiles(name, folder, _digest_folder(folder))
 
 
-def load_language_model(name: str) -> LanguageModelRuntime:
-    """The language model of a name, once per process."""
+def load_language_model(name: str, start: int | None = None) -> LanguageModelRuntime:
+    """Load the language model of a name, once per process; its texts begin with the piece ``start`` (None: its own)."""
     files = find_language_model(name)
     with torch.device("cpu"):  # also where a network is built without memory, to see its sizes
-        return _load(files)
+        return _make_runtime(files, start)
 
 
 @cache
-def _load(files: LanguageModelFiles) -> LanguageModelRuntime:
+def _make_runtime(files: LanguageModelFiles, start: int | None) -> LanguageModelRuntime:
+    model, tokenizer = _load(files)
+    runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, start=start)
+    if start is None:  # found: those who name the piece share the runtime
+        return _make_runtime(files, runtime.start)
+    runtime.check()
+    return runtime
+
+
+@cache
+def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
     transformers = import_transformers(f"The language model {files.name}")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, trust_remote_code=False)
@@ -96,9 +106,7 @@ def _load(files: LanguageModelFiles) -> LanguageModelRuntime:
         raise ModelError(
             f"{files.folder}: the weights can't be read ({first_line(error)}). The file may be damaged: get it again"
         ) from error
-    runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest)
-    runtime.check()
-    return runtime
+    return model, tokenizer
 
 
 def _read_config(folder: Path) -> Any:
