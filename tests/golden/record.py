@@ -349,16 +349,15 @@ def search_weights(model: str, pairs: Sequence[tuple[Any, Any]], keys: Sequence[
     """The weight of log P beside the lists' own scores that is best on documents with keys."""
     from entitynlm.coref.candidates.kbest import count_candidates
     from entitynlm.coref.reranking.combination import score_list
-    from entitynlm.coref.reranking.combination import search_weights as search
+    from entitynlm.coref.reranking.combination import search_weight as search
 
     pretrained = load_model(model).pretrained
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in pairs]
     counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, pairs, strict=True)]
-    found = search(scored, counts, ["P"])
+    found = search(scored, counts)
     return {
         "weights": list(found.combination.weights.values()),
         "best": found.dev_conll,
-        "tried": found.tried,
     }
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
-from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, join_counts
-from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
+from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
+from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts, score_documents
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.coref.ranker.ranker import (
@@ -38,9 +38,8 @@ from entitynlm.coref.reranking.combination import (
     Combination,
     ScoredList,
     SearchResult,
-    list_networks,
     score_list,
-    search_weights,
+    search_weight,
 )
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import COREF_F1
@@ -117,11 +116,8 @@ class Block:
                     }
                 found.append(entry)
             splits[split] = {"documents": len(first), "rows": found}
-        return {"title": self.title, "splits": splits, "combinations": self.list_weights()}
-
-    def list_weights(self) -> dict[str, Any]:
-        """List the weights of each combination, with how they were found."""
-        return {name: asdict(found) for name, found in self.weights.items()}
+        weights = {name: asdict(found) for name, found in self.weights.items()}
+        return {"title": self.title, "splits": splits, "weights": weights}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Block:
@@ -166,16 +162,13 @@ class Coreference:
         self,
         documents: Documents,
         settings: Settings,
-        proposals: Sequence[Mode] = ("causal",),
         read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
     ) -> CorefScores:
         """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
-        splits, ranked, pretrained = self._train("", documents, settings, proposals)
+        splits, ranked, pretrained = self._train("", documents, settings)
         return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained)
 
-    def cross_validate(
-        self, documents: Sequence[Document], count: int, settings: Settings, proposals: Sequence[Mode]
-    ) -> CorefScores:
+    def cross_validate(self, documents: Sequence[Document], count: int, settings: Settings) -> CorefScores:
         """Measure the block of our ranker over all documents, from folds, of which stored ones are not measured again."""
         say = self.runner.progress.message
         blocks = []
@@ -183,14 +176,11 @@ class Coreference:
 
             def measure(number: int = number, fold: Documents = fold) -> Block:
                 say(f"fold {number}: {len(fold['train'])} documents to train on")
-                return self.measure_block(
-                    f"fold {number}", *self._train(f"fold-{number}/", fold, settings, proposals)
-                )
+                return self.measure_block(f"fold {number}", *self._train(f"fold-{number}/", fold, settings))
 
             key = {
                 "k": self.k,
                 "methods": self.methods,
-                "proposals": proposals,
                 "documents": [[d.id for d in found] for found in fold.values()],
             }
             name = f"fold-{number}/figures"
@@ -201,12 +191,12 @@ class Coreference:
         return CorefScores([join_folds(blocks)], folds=blocks)
 
     def _train(
-        self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]
+        self, folder: str, documents: Documents, settings: Settings
     ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
         """Train our ranker and EntityNLM where they are not stored; return the documents held out, and their candidates."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
         tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
-        parts: tuple[Mode, ...] = (*tuned, "generative", *proposals)
+        parts = (*tuned, "generative")
         pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}
         splits = make_splits(held_out, singletons=ranker.singletons)
@@ -244,10 +234,15 @@ class Coreference:
                     pairs = zip(split.documents, lists[split.name], strict=True)
                     task = f"{split.name} {method}"
                     tracked = track(self.runner.progress, task, pairs, len(split.documents))
-                    scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
-                found = _search(pretrained, splits, lists, scored)
-                weights |= {f"{method}: {name}": item for name, item in found.items()}
-                combinations = {"P": BY_MODEL, **{name: item.combination for name, item in found.items()}}
+                    scored[split.name] = [score_list(pretrained, *pair, ["P"]) for pair in tracked]
+                combinations = {"P": BY_MODEL}
+                for split in splits:
+                    if split.name == DEVELOPMENT and split.documents:
+                        pairs = zip(split.keys, lists[split.name], strict=True)
+                        counts = [count_candidates(key, item.candidates) for key, item in pairs]
+                        found = search_weight(scored[split.name], counts)
+                        weights[f"{method}: P + baseline"] = found
+                        combinations["P + baseline"] = found.combination
             for split in splits:
                 own, table = lists[split.name], rows[split.name]
                 if not table:
@@ -264,30 +259,6 @@ class Coreference:
             lists = [item for item in ranked if isinstance(item, KBestList)]
             return [KBestList(item.doc_id, item.candidates[: self.k], item.mentions) for item in lists]
         return [DECODERS[method](item, self.k, singletons=singletons) for item in ranked]
-
-
-def _search(
-    pretrained: Pretrained,
-    splits: Sequence[KeyedSplit],
-    lists: Mapping[str, Sequence[KBestList]],
-    scored: Mapping[str, Sequence[ScoredList]],
-) -> dict[str, SearchResult]:
-    """Search the weights of every combination with the baseline's score on development documents, where there are any.
-
-    Only the first combination is the paper's.
-    """
-    development = next((split for split in splits if split.name == DEVELOPMENT), None)
-    if development is None or not scored[DEVELOPMENT]:
-        return {}
-    networks = list_networks(pretrained)
-    if "P" not in networks:
-        raise ConfigError("this model has no generative part to rerank with")
-    wanted = {"P + baseline": ["P"], "parts of P + baseline": ["P.r", "P.e", "P.l", "P.x"]}
-    if len(networks) > 1:
-        wanted["P, Q + baseline"] = ["P", *(name for name in networks if name != "P")]
-    pairs = zip(development.keys, lists[DEVELOPMENT], strict=True)
-    counts = [count_candidates(key, item.candidates) for key, item in pairs]
-    return {name: search_weights(scored[DEVELOPMENT], counts, features) for name, features in wanted.items()}
 
 
 def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:
@@ -332,13 +303,12 @@ def describe(
     }
     if found.folds:
         figures["folds"] = len(found.folds)
-        figures["combinations"] = [block.list_weights() for block in found.folds]
+        figures["weights"] = [{n: asdict(w) for n, w in block.weights.items()} for block in found.folds]
     tables, summary = [], []
     for block in blocks:
         remarks = tuple(
-            f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in item['weights'].items())} "
-            f"({item['tried']} settings, {item['dev_conll']:.2f} on dev)"
-            for name, item in block["combinations"].items()
+            f"{name}: weight of P {item['weight']:.4g} ({item['dev_conll']:.2f} on dev)"
+            for name, item in block["weights"].items()
         )
         for split, values in block["splits"].items():
             title = f"{block['title']}, {split} ({values['documents']} documents, F1)"

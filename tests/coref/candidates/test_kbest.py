@@ -26,12 +26,11 @@ from entitynlm.coref.candidates.kbest import (
     decode_samples,
     decode_swaps,
     find_oracle,
-    join_counts,
     label_chains,
     list_clusters,
     measure_margin,
 )
-from entitynlm.coref.metrics.coreference import CorpusCounts
+from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 

@@ -123,13 +123,6 @@ def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> list[in
     return [int(np.argmax(found.conll_documents)) for found in counts]
 
 
-def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
-    """The counts of several corpora (or documents) one after the other."""
-    names = list(parts[0].by_metric) if parts else []
-    by_metric = {name: np.concatenate([part.by_metric[name] for part in parts]) for name in names}
-    return CorpusCounts(tuple(doc_id for part in parts for doc_id in part.doc_ids), by_metric)
-
-
 # -- details -------------------------------------------------------------------------------------------------------
 
 

@@ -99,6 +99,13 @@ class CorpusCounts:
         return figures
 
 
+def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
+    """Join the counts of several corpora (or documents), one after the other."""
+    names = list(parts[0].by_metric) if parts else []
+    by_metric = {name: np.concatenate([part.by_metric[name] for part in parts]) for name in names}
+    return CorpusCounts(tuple(doc_id for part in parts for doc_id in part.doc_ids), by_metric)
+
+
 def add_documents(counts: Floats) -> Floats:
     """Sum over documents one by one, as the official scorer does (``np.sum`` adds in pairs and rounds otherwise)."""
     return np.cumsum(counts, axis=0)[-1] if len(counts) else np.zeros(counts.shape[1:])

@@ -3,9 +3,9 @@
 What a combination weighs is called by name: ``baseline`` is the baseline's own score, ``P`` is log P(R, E, L, X), ``P.r``,
 ``P.e``, ``P.l`` and ``P.x`` are its parts, ``causal``, ``causal.e`` … the same of the proposal (which has no x).
 
-Weights are found by a grid search, on the CoNLL score of development documents. The weight of the baseline is one, and the others
-are multiples of the ratio of spreads (how much the baseline's score and the other one vary within a list), so that one grid
-serves systems of any scale. Several weights are searched coordinate by coordinate from several starting points.
+The weight of log P is found by a grid search, on the CoNLL score of development documents. The weight of the baseline is one, and
+that of P a multiple of the ratio of spreads (how much either score varies within a list), so that one grid serves systems of any
+scale.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import KBestList
-from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
+from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts
 from entitynlm.coref.reranking.scores import PARTS, complete_candidates, score_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.model.pretrained import Pretrained
@@ -104,97 +104,38 @@ def score_list(
 
 
 GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))
-ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best weights of a search, their CoNLL score on the documents searched, and how many settings were tried."""
+    """The weight of log P beside the baseline's score, and the CoNLL score that it reached on the documents searched."""
 
-    weights: Mapping[str, float]
+    weight: float
     dev_conll: float
-    tried: int
 
     @property
     def combination(self) -> Combination:
-        return Combination(self.weights)
+        return Combination({BASELINE: 1.0, "P": self.weight})
 
 
-def search_weights(
-    lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
-) -> SearchResult:
-    """The weights of ``names`` beside the baseline's with the best CoNLL score; ``counts`` has those of each candidate."""
+def search_weight(lists: Sequence[ScoredList], counts: Sequence[CorpusCounts]) -> SearchResult:
+    """Choose the weight of the grid with the best CoNLL score, of equally good ones the smallest.
+
+    :param counts: what the metrics count in each candidate of each list.
+    """
     if not lists or len(lists) != len(counts):
-        raise ConfigError("weights can't be searched without development documents and their keys")
-    space = _Space(lists, counts, names)
-    weights, best = np.zeros(len(names)), space.measure(np.zeros((1, len(names))))[0]
-    starts = [np.zeros(len(names))]
-    if len(names) > 1:  # also from the best common weight: the sum of the parts
-        common = np.array(GRID)[:, None] * np.ones(len(names))
-        starts.append(common[space.best_row(common)])
-    for start in starts:
-        found, value = _climb(space, start)
-        if value > best:
-            weights, best = found, value
-    real = zip(names, (weights * space.ratios).tolist(), strict=True)
-    return SearchResult({BASELINE: 1.0, **dict(real)}, float(best), space.tried)
+        raise ConfigError("a weight can't be searched without development documents and their keys")
+    spreads = [_measure_spread(scored.feature(name) for scored in lists) for name in (BASELINE, "P")]
+    ratio = spreads[0] / spreads[1] if spreads[1] else 0.0
+    found = []
+    for weight in sorted((ratio * step for step in GRID), key=abs):
+        combination = Combination({BASELINE: 1.0, "P": weight})
+        chosen = [c.take([combination.choose(s)]) for s, c in zip(lists, counts, strict=True)]
+        found.append(SearchResult(weight, join_counts(chosen).conll))
+    best = max(result.dev_conll for result in found)
+    return next(result for result in found if result.dev_conll >= best - 1e-9)
 
 
-def _climb(space: _Space, start: np.ndarray) -> tuple[np.ndarray, float]:
-    """One coordinate after the other along the grid, as long as that helps."""
-    weights, best = start.copy(), space.measure(start[None])[0]
-    for _ in range(ROUNDS):
-        before = best
-        for coordinate in range(len(weights)):
-            tries = np.repeat(weights[None], len(GRID), axis=0)
-            tries[:, coordinate] = GRID
-            row = space.best_row(tries)
-            value = space.measure(tries[row : row + 1])[0]
-            if value > best:
-                weights, best = tries[row], value
-        if best == before:
-            break
-    return weights, float(best)
-
-
-class _Space:
-    """All lists as one padded array, so that a hundred settings are tried at once."""
-
-    def __init__(
-        self, lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
-    ) -> None:
-        size = max(len(scored) for scored in lists)
-        self.values = np.zeros((len(lists), size, 1 + len(names)))
-        self.closed = np.zeros((len(lists), size), dtype=bool)  # beyond the end of a list
-        self.counts = {name: np.zeros((len(lists), size, 4)) for name in CONLL_METRICS}
-        for row, (scored, counted) in enumerate(zip(lists, counts, strict=True)):
-            features = [scored.feature(name) for name in (BASELINE, *names)]
-            self.values[row, : len(scored)] = np.stack([f - f[0] for f in features], axis=1)
-            self.closed[row, len(scored) :] = True
-            for name in CONLL_METRICS:
-                self.counts[name][row, : len(scored)] = counted.by_metric[name]
-        spread = np.sqrt((self.values**2).mean(axis=(0, 1)))
-        usable = (spread[1:] > 0) & (spread[0] > 0)
-        self.ratios = np.where(usable, spread[0] / np.where(usable, spread[1:], 1), 0.0)
-        self.values[:, :, 1:] *= self.ratios
-        self.tried = 0
-
-    def measure(self, weights: np.ndarray) -> np.ndarray:
-        """(settings,) CoNLL scores in percent of weights (settings, names)."""
-        combined = self.values[:, :, :1] + self.values[:, :, 1:] @ weights.T  # (documents, k, settings)
-        combined[self.closed] = -np.inf
-        chosen = combined.argmax(axis=1)  # (documents, settings)
-        documents = np.arange(len(chosen))[:, None]
-        self.tried += len(weights)
-        f1 = [
-            METRICS[name].summarise(self.counts[name][documents, chosen].sum(axis=0))[:, 2]
-            for name in CONLL_METRICS
-        ]
-        scores: np.ndarray = 100 * np.mean(f1, axis=0)
-        return scores
-
-    def best_row(self, weights: np.ndarray) -> int:
-        """The best of several settings; of equally good ones, that with the smallest weights."""
-        scores = self.measure(weights)
-        best = np.flatnonzero(scores >= scores.max() - 1e-9)
-        return int(best[np.argmin(np.abs(weights[best]).sum(axis=1))])
+def _measure_spread(scores: Iterable[np.ndarray]) -> float:
+    """Measure how much a score varies within lists: the root of the squared distances from the first candidate's."""
+    return math.sqrt(sum(float(((values - values[0]) ** 2).sum()) for values in scores))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +15,6 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.result_tables import present
-
-if TYPE_CHECKING:
-    from entitynlm.config import Mode
 
 
 def evaluate_lm(
@@ -85,7 +82,6 @@ def evaluate_coref(
     ranker: options.OptionalPath = None,
     split: shared.Splits = None,
     training: shared.TrainingOptions,
-    causal: bool = True,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     scores: options.OptionalPath = None,
     k: options.Candidates = 100,
@@ -110,10 +106,9 @@ def evaluate_coref(
       entitynlm evaluate coref corpora/ontogum -c configs/lm.toml --out runs/coref
       entitynlm evaluate coref corpora/ontogum --backbone smollm2 --set data.singletons=drop --out runs/coref-smollm2
       entitynlm evaluate coref conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
-      entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
+      entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --out runs/folds
 
     :param ranker: A folder that entitynlm ranker train has written.
-    :param causal: With --out: train the proposal (for rows with log Q), or do without.
     :param folds: With --out: this number of folds over all documents instead of the splits.
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     """
@@ -136,15 +131,14 @@ def evaluate_coref(
             return {}
         return {scores.name: {s.name: read_all_candidates(files[s.name], s.documents) for s in splits}}
 
-    proposals: list[Mode] = ["causal"] if causal else []
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = table2.Coreference(runner, k, trials=trials, seed=seed)
         if training.out and folds:
-            found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
+            found = experiment.cross_validate(list(corpus.documents()), folds, settings)
         elif training.out:
             documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *names)}
-            found = experiment.reproduce(documents, settings, proposals, read_baselines)
+            found = experiment.reproduce(documents, settings, read_baselines)
         else:
             pretrained = terminal.load_model(model, source.device) if model is not None else None
             ours = load_ranker(ranker) if ranker is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
 from entitynlm.coref.candidates.kbest import count_candidates
@@ -16,9 +16,6 @@ from entitynlm.progress import track
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
-
-if TYPE_CHECKING:
-    pass
 
 
 def rerank(
@@ -87,7 +84,7 @@ def rerank(
         counts = [
             count_candidates(key, item.candidates) for key, (_, item) in zip(keys, dev_lists, strict=True)
         ]
-        found = combining.search_weights(scored, counts, ["P"])
+        found = combining.search_weight(scored, counts)
         combination, figures["dev_conll"] = found.combination, found.dev_conll
     changed, documents = [], []
     for document, item in track(terminal, "reranking", lists):
