@@ -46,6 +46,12 @@ def test_words() -> None:
     assert " ".join(cut.tokens) == "I ca n't , wo n’t — “ ever ” — pay $ 3.50 to O'Hara & co. !"
 
 
+def test_a_dash_is_a_word_whatever_stands_beside_it() -> None:
+    cut = segment_text('Mr. Hart.--She left--"just so"--and Vale?--"No," --Ida.')
+    expected = 'Mr. Hart . -- She left -- " just so " -- and Vale ? -- " No , " -- Ida .'
+    assert " ".join(cut.tokens) == expected
+
+
 def test_signs_without_spaces_are_words_and_end_sentences() -> None:
     cut = segment_text("我们走。“他来了！” ok")
     assert cut.tokens == ("我", "们", "走", "。", "“", "他", "来", "了", "！", "”", "ok")

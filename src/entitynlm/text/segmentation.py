@@ -41,6 +41,8 @@ WHO_SAID_IT = re.compile(
     rf"(?:(?:{'|'.join(sorted(SPEECH_VERBS))})\b"
     rf"|(?:{'|'.join(sorted({*MORE_SPEECH_VERBS, 'written', 'wrote'} - GESTURES))})(?=[.,;:]|\s+\w+ly\b))"
 )
+# A dash between two clauses, with the marks beside it: `Hart.--She`, `Vale--"just so`. spaCy cuts at one between letters alone.
+DASH_INFIXES = (r"[.?!,;:\"”](?=[\"”]?(?:--|—))", r"--+|—", r"(?<=--|.—)[\"“]")
 LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 NON_SPACE = re.compile(r"\S+")
 PLAIN_WORD = re.compile(rf"(?:(?!{IDEOGRAPH})\w){{1,{LONGEST_WORD}}}|\S")
@@ -69,8 +71,10 @@ class TextSegmenter:
 
     def _make_tokeniser(self) -> Any:
         language = self._spacy.blank("en")
-        infixes = [*language.Defaults.infixes, IDEOGRAPH]
+        infixes = [*DASH_INFIXES, *language.Defaults.infixes, IDEOGRAPH]
         language.tokenizer.infix_finditer = self._spacy.util.compile_infix_regex(infixes).finditer
+        prefixes = [r"--+", *language.Defaults.prefixes]
+        language.tokenizer.prefix_search = self._spacy.util.compile_prefix_regex(prefixes).search
         return language.tokenizer
 
     def segment(self, text: str) -> Segmentation:
