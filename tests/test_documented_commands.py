@@ -112,8 +112,8 @@ def skip_reason(line: str) -> str | None:
         return "it downloads"
     if QUOTATIONS in line:
         return "it is about LitBank's own quotations; tests/interfaces/test_characters_command.py runs it on a folder of its form"
-    if "--address" in line:
-        return "it needs a cluster; tests/interfaces/batch/test_engines.py has a Ray of its own"
+    if "--engine ray" in line:
+        return "it needs a cluster; tests/interfaces/batch/test_workers.py has a Ray of its own"
     if "--storage" in line or "runs/grid" in line:
         return "it needs a database, or trains 200 networks; tests/experiments/test_sweep.py starts one, and has a smaller grid"
     if re.search(r"\bhuman\b", line):

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO, cast
 
+from filelock import FileLock, Timeout
+
 from entitynlm.errors import DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
@@ -211,6 +213,24 @@ def remove_unfinished(files: Iterable[Path]) -> None:
     for path in files:
         if path.name.startswith(".") and path.suffix == ".part" and path.is_file():
             path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def lock_folder(folder: Path, told: str) -> Iterator[None]:
+    """Make a folder and keep it for this process; the error ``told`` is raised where another one has locked it.
+
+    Files that a process was writing when it was killed are removed, before and after.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            remove_unfinished(folder.rglob(".*.part"))
+            try:
+                yield
+            finally:
+                remove_unfinished(folder.rglob(".*.part"))
+    except Timeout as error:
+        raise DataError(told, path=folder) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

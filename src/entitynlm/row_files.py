@@ -33,10 +33,11 @@ def choose_kind(wanted: Kind | None, out: str) -> Kind:
     return kind
 
 
-def check_kind(kind: Kind) -> None:
-    """Refuse a kind of table that can't be written here, before anything is computed."""
+def check_kind(kind: Any) -> Any:
+    """Return the kind of table, unless it can't be written here, which is found before anything is computed."""
     if kind == "parquet":
         require("pyarrow", extra="parquet", purpose="writing Parquet")
+    return kind
 
 
 @contextlib.contextmanager
@@ -68,19 +69,6 @@ def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind
     """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
     with open_rows(row_type, path, kind) as add:
         add(rows)
-
-
-def write_pairs(
-    pairs: Iterable[tuple[Iterable[Any], Iterable[Any]]],
-    row_types: tuple[type, type],
-    paths: tuple[Path, Path],
-    kind: Kind,
-) -> None:
-    """Write two tables at once, from the rows that each document has for the one and for the other."""
-    with open_rows(row_types[0], paths[0], kind) as first, open_rows(row_types[1], paths[1], kind) as second:
-        for own, beside in pairs:
-            first(own)
-            second(beside)
 
 
 def show_cell(value: Any) -> str:

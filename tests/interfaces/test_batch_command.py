@@ -12,9 +12,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.interfaces.batch import engines
+from entitynlm.interfaces.batch import job
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.commands import batch
+from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from support.batch_jobs import read_folder, write_corpus
 from support.small_model import store_model
 
@@ -31,12 +31,12 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work in this process, which has loaded what new ones would load first; test_engines.py has those."""
+    """Work in this process, which has loaded what new ones would load first; test_workers.py has those."""
 
     def run_here(worker: Any, shards: Any, workers: int) -> Iterator[Any]:
         return (worker.process(shard) for shard in shards)
 
-    monkeypatch.setattr(batch, "run_local", run_here)
+    monkeypatch.setattr(job, "run_local", run_here)
 
 
 def run(*arguments: object) -> Result:
@@ -100,7 +100,7 @@ def test_a_job_without_failures_ends_well(model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Ann saw Bo. She ran.")
     result = run("batch", "annotate", tmp_path / "a.txt", "--model", model, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("1 document, 7 tokens in 1 shard\n") and "failed" not in result.stdout
+    assert result.stdout.startswith("1 document, 7 tokens in 1 shard: ") and "failed" not in result.stdout
     assert not (tmp_path / "out" / "failed").exists()
 
 
@@ -109,9 +109,9 @@ def test_documents_that_break_the_model_fail_alone(
 ) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("".join(f'{{"id": "{name}", "text": "Ann ran."}}\n' for name in "abcd"), encoding="utf-8")
-    compute = batch.annotate_one
+    compute = AnnotationOptions.annotate
 
-    def stumble(annotating: Any, model: str, load: Any, document: Any) -> Any:
+    def stumble(annotating: Any, load: Any, document: Any, *, model: str) -> Any:
         errors = {
             "b": IndexError("out of range"),
             "c": MemoryError(),
@@ -119,9 +119,9 @@ def test_documents_that_break_the_model_fail_alone(
         }
         if document.id in errors:
             raise errors[document.id]
-        return compute(annotating, model, load, document)
+        return compute(annotating, load, document, model=model)
 
-    monkeypatch.setattr(batch, "annotate_one", stumble)
+    monkeypatch.setattr(AnnotationOptions, "annotate", stumble)
     call = ("batch", "annotate", path, "--model", model, "--out", tmp_path / "out")
     result = run(*call)
     assert isinstance(result.exception, DataError) and "No space" in str(
@@ -134,14 +134,6 @@ def test_documents_that_break_the_model_fail_alone(
     reasons = {each["id"]: each["reason"] for each in map(json.loads, side.read_text().splitlines())}
     assert reasons == {"b": "IndexError: out of range", "c": "MemoryError: "}
     assert len((tmp_path / "out" / "shards" / "a.jsonl").read_text().splitlines()) == 2
-
-
-def test_texts_of_another_kind_are_counted(
-    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engines, "find_doubt", lambda document, encoder: "odd")
-    result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out")
-    assert "16 documents do not look like" in result.stderr
 
 
 def test_mentions_that_are_not_given(model: Path, tmp_path: Path) -> None:
@@ -160,7 +152,6 @@ def test_mentions_that_are_not_given(model: Path, tmp_path: Path) -> None:
 def test_wrong_calls(model: Path, corpus: Path, tmp_path: Path) -> None:
     for more, kind, told in (
         (["--to", "brat"], ConfigError, "several for each text"),
-        (["--address", "auto"], ConfigError, "--engine ray"),
         (["--out", corpus], DataError, "no batch job"),
     ):
         result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out", *more)

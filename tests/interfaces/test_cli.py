@@ -74,7 +74,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "batch annotate {text}",
     "batch annotate {text} --out {taken}",
     "batch annotate {text} --out a --to brat",
-    "batch annotate {text} --out a --address auto",
     "batch annotate {text} --out a --engine ray --workers 0",
     "batch annotate {text} --out {corpus}",
     "batch surprisal {text} --out a --model nowhere",

@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from entitynlm.interfaces.batch.engines import Worker
-from entitynlm.interfaces.batch.job import add_record, finish_job, open_job
+from entitynlm.interfaces.batch.job import MANIFEST, Worker, add_record, keep_whole, open_job, write_lines
 from entitynlm.interfaces.batch.shards import plan_shards
-from entitynlm.interfaces.commands.characters import CharacterOptions, write_casts
+from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
 from entitynlm.interfaces.options import ModelOptions
-from entitynlm.row_files import Kind
 
 NAMES = ("Ann", "Bo", "Zoe")
 
@@ -36,23 +34,26 @@ def write_corpus(folder: Path, documents: int = 12) -> Path:
     return folder
 
 
-def make_worker(model: Path, out: Path, kind: Kind = "tsv") -> Worker:
+def make_worker(model: Path, out: Path) -> Worker:
     """A worker that lists characters."""
-    endings = f".characters.{kind}", f".quotations.{kind}"
-    loading, write = ModelOptions(str(model), "cpu", 1), partial(write_casts, kind=kind)
-    return Worker(loading, out, None, endings, CharacterOptions(least=1).list, write)
+    endings, write = (".characters.tsv", ".quotations.tsv"), partial(CHARACTER_TABLES.write, kind="tsv")
+    return Worker(
+        ModelOptions(str(model), "cpu", 1), out, None, endings, CharacterOptions(least=1).list, write
+    )
 
 
 def run_job(model: Path, corpus: Path, out: Path, settings: dict[str, Any] | None = None) -> list[str]:
     """Do what is left of a job with three documents a shard; the names of the shards that were done now."""
     settings, worker = settings or {"verb": "characters"}, make_worker(model, out)
-    shards = plan_shards([str(corpus)], 3, out=out)
-    with open_job(out, settings, shards) as (records, _):
+    with open_job(out, settings) as before:
+        shards = plan_shards([str(corpus)], 3, out=out)
+        records = keep_whole(out, before, shards)
+        write_lines(out / MANIFEST, [settings, *records.values()])
         pending = [shard for shard in shards if shard.name not in records]
         for shard in pending:
             records[shard.name] = worker.process(shard)
             add_record(out, records[shard.name])
-        finish_job(out, settings, [records[shard.name] for shard in shards])
+        write_lines(out / MANIFEST, [settings, *(records[shard.name] for shard in shards)])
     return [shard.name for shard in pending]
 
 

@@ -110,6 +110,13 @@ def require_mentions(
     return go_on()
 
 
+def check_mentions(document: Document) -> None:
+    """Refuse a document without mentions where its own ones are to be used."""
+    if not document.mentions:
+        hint = "Annotate it first (entitynlm annotate --to jsonl)"
+        raise DataError("this text has no mentions to use", path=document.id, hint=hint)
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """One document of a file."""
@@ -146,14 +153,17 @@ def name_of(file: str) -> str:
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """A name for what is made from each file; two files of the same name are told apart."""
-    taken: dict[str, int] = {}
-    names = {}
-    for path in paths:
-        name = name_of(path)
-        taken[name] = taken.get(name, 0) + 1
-        names[path] = name if taken[name] == 1 else f"{name}-{taken[name]}"
-    return names
+    """Name what is made from each file; two files of the same name are told apart."""
+    return dict(zip(paths, distinguish(map(name_of, paths)), strict=True))
+
+
+def distinguish(names: Iterable[str]) -> Iterator[str]:
+    """Tell equal names apart by numbers behind them: story, story-2, story-3."""
+    taken: set[str] = set()
+    for name in names:
+        numbered = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+        taken.add(free := next(one for one in numbered if one not in taken))
+        yield free
 
 
 def is_folder(out: str) -> bool:

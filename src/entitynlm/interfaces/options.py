@@ -215,9 +215,10 @@ class ModelOptions:
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device)
 
-    def sign(self, document: Document) -> Document:
-        """The document with the model's name among its metadata, for formats that keep such."""
-        return replace(document, meta={**document.meta, "model": self.model})
+
+def sign(document: Document, model: str) -> Document:
+    """Add the model's name to a document's metadata, for formats that keep such."""
+    return replace(document, meta={**document.meta, "model": model})
 
 
 def make_command(verb: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
-from entitynlm.interfaces.batch.job import open_job, read_job
+from entitynlm.interfaces.batch.job import keep_whole, open_job, read_job
 from support.batch_jobs import read_folder, run_job, write_corpus
 from support.small_model import store_model
 
@@ -33,8 +33,9 @@ def test_a_finished_job_is_not_done_again(model: Path, corpus: Path, tmp_path: P
     assert run_job(model, corpus, out) == [] and read_folder(out) == before
     found = read_job(out)
     assert found is not None
-    header, records = found
-    assert (header.complete, header.documents, header.failed, len(records)) == (True, 16, 3, 11)
+    settings, records = found
+    assert settings == {"verb": "characters"} and len(records) == 11
+    assert [sum(getattr(one, name) for one in records) for name in ("documents", "failed")] == [16, 3]
     for record in records:
         assert all(hash_file(out / file) == digest for file, digest in record.outputs.items())
     failed = {name for name in before if name.startswith("failed/")}
@@ -75,7 +76,7 @@ def test_what_is_damaged_is_made_again(model: Path, corpus: Path, tmp_path: Path
 
 def test_a_job_that_was_killed_before_it_said_what_it_is(tmp_path: Path) -> None:
     (tmp_path / ".manifest.jsonl.a1b2.part").write_text("{")
-    with open_job(tmp_path, {}, []):
+    with open_job(tmp_path, {}):
         assert not list(tmp_path.glob("*.part"))
 
 
@@ -85,7 +86,8 @@ def test_other_settings_are_refused(model: Path, corpus: Path, tmp_path: Path) -
     with pytest.raises(ConfigError, match=r"other settings \(kind tsv → csv\).*--restart"):
         run_job(model, corpus, out, {"kind": "csv", "least": 1})
     (out / "notes.md").write_text("a file of the user's own")
-    with open_job(out, {}, [], restart=True):
+    with open_job(out, {}, restart=True) as before:
+        keep_whole(out, before, [])
         assert set(read_folder(out)) == {"manifest.jsonl", "notes.md"}
 
 
@@ -95,12 +97,12 @@ def test_folders_of_others(tmp_path: Path) -> None:
     for restart in (False, True):
         with (
             pytest.raises(DataError, match="no batch job"),
-            open_job(tmp_path / "mine", {}, [], restart=restart),
+            open_job(tmp_path / "mine", {}, restart=restart),
         ):
             pass
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
     out, message = tmp_path / "out", "another batch job is working"
-    with open_job(out, {}, []), pytest.raises(DataError, match=message), open_job(out, {}, []):
+    with open_job(out, {}), pytest.raises(DataError, match=message), open_job(out, {}):
         pass
     (out / "manifest.jsonl").write_text("nonsense")
     with pytest.raises(DataError, match="this job can't be read"):

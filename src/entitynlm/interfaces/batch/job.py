@@ -1,115 +1,108 @@
-"""The folder of a batch job, in which nothing is lost or doubled whenever the job is stopped.
+"""A batch job: its folder, in which nothing is lost or doubled whenever it is stopped, and the processes that do its shards.
 
     DIR/shards/NAME.…             the outputs of a shard
     DIR/failed/NAME.failed.jsonl  its documents that failed, with the reason (if there are any)
-    DIR/manifest.jsonl            what the job is, then a record of each shard that is done
+    DIR/manifest.jsonl            the job's settings, then a record of each shard that is done, in the end in their order
 
-Outputs are written beside their place and renamed. A shard without a record is done again, and gives the same bytes.
+Outputs are written beside their place and renamed. A shard without a record is done again, and gives the same bytes, here or
+by Ray. Every worker has one thread: the last digits of a matrix product depend on the number of threads.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+import logging
+import multiprocessing
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from filelock import FileLock, Timeout
 
-from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import hash_file, remove_unfinished, write_text
-from entitynlm.interfaces.batch.shards import Shard
+from entitynlm.errors import ConfigError, DataError, EntityNLMError
+from entitynlm.extras import require
+from entitynlm.files import hash_file, lock_folder, write_text
+from entitynlm.interfaces.batch.shards import FATAL, Shard, read_shard
+from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.inputs import check_mentions
+from entitynlm.interfaces.options import ModelOptions
 
-MANIFEST = "manifest.jsonl"
-SHARDS, FAILED = "shards", "failed"
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
 
-
-class Counts(msgspec.Struct, kw_only=True):
-    """What was done; ``doubtful`` documents do not look like the texts that the model has learned from."""
-
-    documents: int = 0
-    failed: int = 0
-    tokens: int = 0
-    doubtful: int = 0
-
-
-class JobHeader(Counts):
-    """The first line of a manifest: all that outputs depend on besides the input; totals when all shards are done."""
-
-    settings: dict[str, Any]
-    complete: bool = False
+MANIFEST, SHARDS, FAILED = "manifest.jsonl", "shards", "failed"
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_THREAD = dict.fromkeys(THREADS, "1")
+# settings that Ray is started with, unless the environment has others; a nice Ray gets no time on a machine that is shared
+RAY = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 
 
-class ShardRecord(Counts):
-    """A shard that is done. It has no times in it: a job gives the same bytes wherever and however often it runs.
-
-    :param outputs: SHA-256 of the files that were made from the shard, by their names below the job's folder.
-    """
+class ShardRecord(msgspec.Struct):
+    """A shard that is done. It has no times in it: a job gives the same bytes wherever and however often it runs."""
 
     name: str
     input: str
     input_sha256: str
-    outputs: dict[str, str] = {}
+    documents: int = 0
+    failed: int = 0
+    tokens: int = 0
+    outputs: dict[str, str] = {}  # SHA-256 of the files that were made, by their names below the job's folder
 
 
-def read_job(folder: Path) -> tuple[JobHeader, list[ShardRecord]] | None:
-    """Read what was done before; a line that a killed process left unfinished is no record."""
+def read_job(folder: Path) -> tuple[dict[str, Any], list[ShardRecord]] | None:
+    """Read settings and records of what was done before; a line that a killed process left unfinished is no record."""
     try:
         first, *lines = (folder / MANIFEST).read_bytes().splitlines(keepends=True)
         whole = [msgspec.json.decode(line, type=ShardRecord) for line in lines if line.endswith(b"\n")]
-        return msgspec.json.decode(first, type=JobHeader), whole
+        return msgspec.json.decode(first, type=dict[str, Any]), whole
     except FileNotFoundError:
         return None
     except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise DataError(f"this job can't be read ({error})", path=folder) from error
 
 
-def check_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -> list[ShardRecord]:
-    """Return the records of the job that is here; a folder with other files, or a job with other settings, is refused."""
-    before = read_job(folder)
-    if before is None:
-        if any(path.name[0] != "." for path in folder.glob("*")):
+@contextlib.contextmanager
+def open_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -> Iterator[list[ShardRecord]]:
+    """Lock a job's folder, and give the records of shards that were done before.
+
+    A folder with other files and a job with other settings are refused; the latter may be restarted.
+    """
+    with lock_folder(folder, "another batch job is working in this folder"):
+        before = read_job(folder)
+        if before is None and any(path.name[0] != "." for path in folder.glob("*")):
             message = "there are files in this folder, and they are no batch job"
             raise DataError(message, path=folder, hint="Name a new folder with --out")
-        return []
-    old = before[0].settings
-    changed = [name for name in {**old, **settings} if old.get(name) != settings.get(name)]
-    if changed and not restart:
-        told = "; ".join(f"{name} {old.get(name)} → {settings.get(name)}" for name in changed)
-        hint = "Name another folder, or do everything again with --restart"
-        raise ConfigError(f"{folder}: the job in this folder has other settings ({told}). {hint}")
-    return before[1]
+        old, records = before or (settings, [])
+        changed = [name for name in {**old, **settings} if old.get(name) != settings.get(name)]
+        if changed and not restart:
+            told = "; ".join(f"{name} {old.get(name)} → {settings.get(name)}" for name in changed)
+            hint = "Name another folder, or do everything again with --restart"
+            raise ConfigError(f"{folder}: the job in this folder has other settings ({told}). {hint}")
+        yield records
 
 
-@contextlib.contextmanager
-def open_job(
-    folder: Path, settings: dict[str, Any], shards: Sequence[Shard], *, restart: bool = False
-) -> Iterator[tuple[dict[str, ShardRecord], list[str]]]:
-    """Lock the folder; give the records of shards whose input and outputs are unchanged, and the names of the others.
-
-    Outputs of shards that have changed, or that are not in the input any more, are removed.
-    """
-    planned = {} if restart else {shard.name: shard.digest for shard in shards}
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            remove_unfinished(folder.rglob(".*.part"))
-            before = check_job(folder, settings, restart=restart)
-            done = {one.name: one for one in before if planned.get(one.name) == one.input_sha256}
-            done = {name: one for name, one in done.items() if is_whole(folder, one)}
-            changed = [one for one in before if one.name not in done]
-            for file in (folder / name for one in changed for name in one.outputs):
-                if file.resolve().is_relative_to(folder.resolve()):
-                    file.unlink(missing_ok=True)
-            if changed or len(done) < len(shards):
-                write_job(folder, JobHeader(settings), done.values())
-            try:
-                yield done, [one.name for one in changed]
-            finally:
-                remove_unfinished(folder.rglob(".*.part"))  # of workers that were told to leave
-    except Timeout as error:
-        raise DataError("another batch job is working in this folder", path=folder) from error
+def keep_whole(
+    folder: Path, records: Iterable[ShardRecord], shards: Iterable[Shard]
+) -> dict[str, ShardRecord]:
+    """Keep the records of shards whose input and outputs have the recorded hashes; remove the recorded outputs of others."""
+    planned = {shard.name: shard.digest for shard in shards}
+    kept = {}
+    for record in records:
+        if planned.get(record.name) == record.input_sha256 and is_whole(folder, record):
+            kept[record.name] = record
+            continue
+        for file in (folder / name for name in record.outputs):
+            if file.resolve().is_relative_to(folder.resolve()):  # a manifest might have been changed
+                file.unlink(missing_ok=True)
+    return kept
 
 
 def is_whole(folder: Path, record: ShardRecord) -> bool:
@@ -124,16 +117,124 @@ def add_record(folder: Path, record: ShardRecord) -> None:
         stream.write(msgspec.json.encode(record) + b"\n")
 
 
-def finish_job(folder: Path, settings: dict[str, Any], records: Sequence[ShardRecord]) -> JobHeader:
-    """Write the manifest in the order of the input, with totals."""
-    totals = {name: sum(getattr(one, name) for one in records) for name in Counts.__struct_fields__}
-    header = JobHeader(settings, complete=True, **totals)
-    write_job(folder, header, records)
-    return header
+def write_lines(path: Path, items: Iterable[Any]) -> None:
+    """Write JSON lines, all of them or nothing."""
+    write_text(path, "".join(msgspec.json.encode(item).decode() + "\n" for item in items))
 
 
-def write_job(folder: Path, header: JobHeader, records: Iterable[ShardRecord]) -> None:
-    """Write a manifest, all of it or nothing."""
-    write_text(
-        folder / MANIFEST, "".join(msgspec.json.encode(one).decode() + "\n" for one in (header, *records))
-    )
+@functools.lru_cache(maxsize=1)
+def load_once(model: ModelOptions) -> Pretrained:
+    """Load a worker's model when its first shard needs it, and keep it for the next ones."""
+    return model.load(Terminal(quiet=True))
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Do the shards of a job; it is sent to every process."""
+
+    model: ModelOptions
+    out: Path
+    format: str | None
+    endings: Sequence[str]  # of the files that are made from a shard
+    compute: Callable[..., Any]  # makes a result from a function that returns the model, and a document
+    write: Callable[..., object]  # writes results to the files while they come
+    given: bool = False  # documents must have mentions
+
+    def process(self, shard: Shard) -> ShardRecord:
+        """Write the outputs of a shard, and describe what was done."""
+        record = ShardRecord(shard.name, shard.file, shard.digest)
+        failures: list[dict[str, Any]] = []
+
+        def fail(name: str, error: Exception, line: int | None = None) -> None:
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, DataError):
+                line, reason = line or error.line, str(replace(error, path=None, line=None))
+            failures.append({"id": name, "file": shard.file, "line": line, "reason": reason})
+
+        def work() -> Iterator[Any]:
+            for document in read_shard(shard, self.format, fail):
+                try:
+                    if self.given:
+                        check_mentions(document)
+                    result = self.compute(functools.partial(load_once, self.model), document)
+                except (*FATAL, OSError):
+                    raise
+                except Exception as error:
+                    fail(document.id, error)
+                    continue
+                record.documents += 1
+                record.tokens += len(document)
+                yield result
+
+        paths = [self.out / SHARDS / f"{shard.name}{ending}" for ending in self.endings]
+        self.write(work(), *paths)
+        if failures:
+            paths.append(self.out / FAILED / f"{shard.name}.{FAILED}.jsonl")
+            write_lines(paths[-1], failures)
+        record.failed = len(failures)
+        record.outputs = {path.relative_to(self.out).as_posix(): hash_file(path) for path in paths}
+        return record
+
+    def process_row(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Do a shard as a row of Ray Data; an error is part of the result, because Ray would wrap it in its own."""
+        try:
+            return {"record": msgspec.json.encode(self.process(row["item"])), "error": ""}
+        except EntityNLMError as error:
+            return {"record": b"", "error": str(error)}
+
+
+def run_local(worker: Worker, shards: Sequence[Shard], workers: int) -> Iterator[ShardRecord]:
+    """Yield the records of shards as they are done, by processes that end with this one, however that ends."""
+    os.environ.update(ONE_THREAD)  # for the processes that are started now
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(shards)), context, end_with_parent) as pool:
+        try:
+            for future in as_completed([pool.submit(worker.process, shard) for shard in shards]):
+                yield future.result()
+        except BrokenProcessPool as error:
+            told = "a worker process was killed, most likely for want of memory. What is done is kept"
+            raise ConfigError(f"{told}: start the same command again, with fewer --workers") from error
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def end_with_parent() -> None:
+    """End this process when its parent has ended, also by a kill; Ctrl-C is left to the parent."""
+
+    def leave() -> None:
+        multiprocessing.parent_process().join()  # type: ignore[union-attr]
+        os._exit(1)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave, daemon=True).start()
+
+
+def run_ray(worker: Worker, shards: Sequence[Shard], workers: int) -> Iterator[ShardRecord]:
+    """Yield the records of shards that Ray Data maps, on the cluster RAY_ADDRESS or on a local Ray of this job's own.
+
+    A local Ray listens on all addresses of the machine, so it gets a token that only this process and its children know.
+    """
+    address = os.environ.get("RAY_ADDRESS")
+    own = {} if address else {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    os.environ.update({**RAY, **own, **os.environ})  # read when Ray is imported
+    data = require("ray.data", extra="scale", purpose="--engine ray")
+    ray = require("ray", extra="scale", purpose="--engine ray")
+    ours = {} if address else {"num_cpus": workers, "include_dashboard": False}
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    try:
+        ray.init(address=address or "local", runtime_env={"env_vars": ONE_THREAD}, **quiet, **ours)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"Ray can't be reached at {address or 'local'} ({reason})") from error
+    data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        rows = data.from_items(list(shards), override_num_blocks=len(shards))
+        for row in rows.map(worker.process_row, num_cpus=1, max_retries=0).iter_rows():
+            if row["error"]:
+                raise ConfigError(row["error"])
+            yield msgspec.json.decode(row["record"], type=ShardRecord)
+    finally:
+        ray.shutdown()

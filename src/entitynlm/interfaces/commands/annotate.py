@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,13 +39,12 @@ class AnnotationOptions:
     with_scores: bool = False
     keep_mentions: bool = False
 
-    def annotate(self, pretrained: Pretrained, document: Document) -> Document:
-        """Find the document's mentions and entities."""
+    def annotate(self, load: Callable[[], Pretrained], document: Document, *, model: str) -> Document:
+        """Find the document's mentions and entities; formats that keep metadata will have the model's name."""
         from entitynlm.coref.annotation import annotate_document
 
-        return annotate_document(
-            pretrained, document, scores=self.with_scores, keep_mentions=self.keep_mentions
-        )
+        found = annotate_document(load(), document, scores=self.with_scores, keep_mentions=self.keep_mentions)
+        return options.sign(found, model)
 
 
 def annotate(
@@ -95,11 +94,11 @@ def annotate(
         for path, document in documents:
             started = time.perf_counter()
             terminal.doubt(document, pretrained)
-            annotated = annotating.annotate(pretrained, document)
+            annotated = annotating.annotate(lambda: pretrained, document, model=model.model)
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
             terminal.advance("annotating", len(document), note)
-            yield path, model.sign(annotated)
+            yield path, annotated
         terminal.finish("annotating")
 
     if to is None:

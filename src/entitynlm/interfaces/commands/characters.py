@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -21,12 +20,13 @@ from entitynlm.characters.tables import (
     show_counts,
 )
 from entitynlm.discourse.participants import add_quotations
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, count, print_path
-from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
-from entitynlm.row_files import Kind, choose_kind, write_pairs, write_rows
+from entitynlm.interfaces.console import Terminal, count
+from entitynlm.interfaces.inputs import Files, check_mentions, read_inputs
+from entitynlm.interfaces.table_pairs import TablePair
+from entitynlm.row_files import Kind, choose_kind
 from entitynlm.text.document import Document
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ class CharacterOptions:
 
     def list(self, load: Callable[[], Pretrained], document: Document) -> Cast:
         """List the characters of a document, with the mentions and quotations that it has or that the model finds."""
-        if self.mentions == "given" and not document.mentions:
-            hint = "Annotate it first, or leave --mentions given out"
-            raise DataError("this text has no mentions to use", path=document.id, hint=hint)
+        if self.mentions == "given":
+            check_mentions(document)
         if self.needs_model(document):
             from entitynlm.coref.annotation import annotate_document
 
@@ -102,7 +101,7 @@ def characters(
     if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --as both want standard output; give one of them a file")
     table_kind = choose_kind(kind, out)
-    check_outputs(path for pair in name_tables(files, out, table_kind).values() for path in pair)
+    check_outputs(itertools.chain(*CHARACTER_TABLES.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format)
     load = _load_once(model, terminal)
     summary: list[dict[str, Any]] = []
@@ -120,7 +119,7 @@ def characters(
         for _, cast in work():
             show(cast, terminal)
     else:
-        write_tables(work(), files, out, table_kind, rows, terminal)
+        CHARACTER_TABLES.write_all(work(), files, out, table_kind, rows, terminal)
     terminal.write_json({"task": "characters", "model": model.model, "documents": summary})
 
 
@@ -136,44 +135,16 @@ def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], 
     return load
 
 
-def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
-    """Name the tables of characters and of quotations of each text; with one output file all texts share both."""
-    if out == STANDARD:
-        return {}
-    if is_folder(out):
-        starts = {path: Path(out) / name for path, name in name_outputs(paths).items()}
-        return {
-            path: (Path(f"{start}.characters.{kind}"), Path(f"{start}.quotations.{kind}"))
-            for path, start in starts.items()
-        }
-    return dict.fromkeys(paths, (Path(out), Path(out).with_suffix(f".quotations{Path(out).suffix}")))
+def get_row_types() -> tuple[type, type]:
+    return CharacterRow, QuotationRow
 
 
-def write_tables(
-    casts: Iterator[tuple[str, Cast]], paths: list[str], out: str, kind: Kind, rows: Table, terminal: Terminal
-) -> None:
-    """Write one table to standard output, or both as files."""
-    if out == STANDARD and rows == "characters":
-        write_rows((row for _, cast in casts for row in list_character_rows(cast)), CharacterRow, out, kind)
-        return
-    if out == STANDARD:
-        write_rows((row for _, cast in casts for row in list_quotation_rows(cast)), QuotationRow, out, kind)
-        return
-    waiting = name_tables(paths, out, kind)
-    by_file = itertools.groupby(casts, key=lambda pair: waiting[pair[0]])
-    empty = ((pair, iter(())) for pair in dict.fromkeys(waiting.values()))  # texts without a word
-    written: set[tuple[Path, Path]] = set()
-    for targets, of_file in itertools.chain(by_file, empty):
-        if targets not in written:
-            write_casts((cast for _, cast in of_file), targets, kind)
-            terminal.remark(f"wrote {print_path(targets[0])} and {print_path(targets[1])}", markup=False)
-            written.add(targets)
+def list_rows(cast: Cast) -> tuple[Iterable[Any], Iterable[Any]]:
+    """List the rows of characters and of quotations."""
+    return list_character_rows(cast), list_quotation_rows(cast)
 
 
-def write_casts(casts: Iterable[Cast], paths: tuple[Path, Path], kind: Kind) -> None:
-    """Write the tables of characters and of quotations while the documents come."""
-    pairs = ((list_character_rows(cast), list_quotation_rows(cast)) for cast in casts)
-    write_pairs(pairs, (CharacterRow, QuotationRow), paths, kind)
+CHARACTER_TABLES = TablePair(("characters", "quotations"), get_row_types, list_rows)
 
 
 def show(cast: Cast, terminal: Terminal) -> None:

@@ -90,7 +90,7 @@ def rerank(
     for document, item in track(terminal, "reranking", lists):
         choice = combination.choose(combining.score_list(pretrained, document, item, combination.weights))
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
-        documents.append(model.sign(document.with_clusters(item.candidates[choice].clusters)))
+        documents.append(options.sign(document.with_clusters(item.candidates[choice].clusters), model.model))
     write_documents(documents, out, to)
     moved = sum(entry["chosen"] != 0 for entry in changed)
     shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())

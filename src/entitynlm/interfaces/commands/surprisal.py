@@ -7,7 +7,7 @@ import keyword
 import math
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,9 +17,10 @@ import typer
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs, require_mentions
-from entitynlm.row_files import Kind, choose_kind, write_pairs, write_rows
+from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.inputs import Files, read_inputs, require_mentions
+from entitynlm.interfaces.table_pairs import TablePair
+from entitynlm.row_files import Kind, choose_kind, write_rows
 
 if TYPE_CHECKING:
     from entitynlm.lm.surprisal import Surprisal
@@ -42,11 +43,12 @@ class SurprisalOptions:
     seed: options.Seed = 0
 
     def measure(
-        self, pretrained: Pretrained, document: Document, terminal: Terminal, **more: Any
+        self, load: Callable[[], Pretrained], document: Document, terminal: Terminal, **more: Any
     ) -> Surprisal:
         """Measure one text, with progress."""
         from entitynlm.lm.surprisal import measure_surprisal
 
+        pretrained = load()
         terminal.doubt(document, pretrained)
         settings = {**asdict(self), "base": BASES[self.base], **more}
         return measure_surprisal(pretrained, document, progress=terminal, **settings)
@@ -55,12 +57,12 @@ class SurprisalOptions:
         """Measure one text and make a report of it."""
         from entitynlm.report.contents import make_report
 
-        return make_report(pretrained, self.measure(pretrained, document, terminal, hindsight=True))
+        return make_report(pretrained, self.measure(lambda: pretrained, document, terminal, hindsight=True))
 
 
 @dataclass(frozen=True)
-class SurprisalRows:
-    """Rows and columns of the tables beside those of every word.
+class TableOptions(SurprisalOptions):
+    """The settings of a measurement that is written as tables.
 
     :param sentence_ends: Add rows for the ends of sentences (</s>).
     :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns
@@ -78,8 +80,7 @@ def surprisal(
     out: options.Output = STANDARD,
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "tokens",
-    measuring: SurprisalOptions,
-    adding: SurprisalRows,
+    measuring: TableOptions,
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
@@ -132,12 +133,18 @@ def surprisal(
     if items is not None:
         if files != [STANDARD]:
             raise ConfigError("--items is a file of its own: give no other text with it")
-        if any(astuple(adding)) or format or rows != "tokens" or measuring.mentions == "given":
+        if (
+            measuring.sentence_ends
+            or measuring.hindsight
+            or format
+            or rows != "tokens"
+            or measuring.mentions == "given"
+        ):
             told = "--sentence-ends, --hindsight, --format, --rows and --mentions given are for texts, not for --items"
             raise ConfigError(told)
         write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
         return
-    check_outputs(path for pair in name_tables(files, out, table_kind).values() for path in pair)
+    check_outputs(itertools.chain(*SURPRISAL_TABLES.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
@@ -148,11 +155,11 @@ def surprisal(
         """Measure one document after the other, so that no more than one is in memory."""
         for path, document in documents:
             started = time.perf_counter()
-            tables = measuring.measure(pretrained, document, terminal, **asdict(adding))
+            tables = measuring.measure(lambda: pretrained, document, terminal)
             figures.append(summarise(path, tables, time.perf_counter() - started))
             yield path, tables
 
-    write_tables(measure(), files, out, table_kind, rows, terminal)
+    SURPRISAL_TABLES.write_all(measure(), files, out, table_kind, rows, terminal)
     heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
     terminal.write_json({**heading, "documents": figures})
 
@@ -169,7 +176,7 @@ def write_items(
     path: Path,
     compares: bool,
     model: options.ModelOptions,
-    measuring: SurprisalOptions,
+    measuring: TableOptions,
     out: str,
     kind: Kind,
     terminal: Terminal,
@@ -186,7 +193,8 @@ def write_items(
     words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}
-    del settings["mentions"]
+    for name in ("mentions", "sentence_ends", "hindsight"):
+        del settings[name]
     terminal.start("items", len(items))
     measured = []
     for found in measure_items(pretrained, items, **settings):
@@ -221,52 +229,19 @@ def name_kept(names: Iterable[str]) -> list[str]:
     return kept
 
 
-def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
-    """Name the tables of tokens and of mentions of each text; all texts share both where --out is a file."""
-    if out == STANDARD:
-        return {}
-    if is_folder(out):
-        return {
-            path: (Path(out, f"{name}.tokens.{kind}"), Path(out, f"{name}.mentions.{kind}"))
-            for path, name in name_outputs(paths).items()
-        }
-    both = Path(out), Path(out).with_suffix(f".mentions{Path(out).suffix}")
-    return dict.fromkeys(paths, both)
-
-
-def write_tables(
-    measured: Iterator[tuple[str, Surprisal]],
-    paths: list[str],
-    out: str,
-    kind: Kind,
-    rows: Table,
-    terminal: Terminal,
-) -> None:
-    """Write one table to standard output, or both as files, while the documents come."""
-    if out == STANDARD:
-        from entitynlm.lm.surprisal import MentionRow, TokenRow
-
-        row_type = TokenRow if rows == "tokens" else MentionRow
-        write_rows((row for _, found in measured for row in getattr(found, rows)), row_type, out, kind)
-    elif is_folder(out):
-        waiting = name_tables(paths, out, kind)
-        by_file = itertools.groupby(measured, key=lambda pair: pair[0])
-        empty = ((path, iter(())) for path in list(waiting))  # texts without a word: tables without a row
-        for path, of_file in itertools.chain(by_file, empty):
-            if path in waiting:
-                write_found((found for _, found in of_file), waiting.pop(path), kind)
-        terminal.remark(f"wrote {2 * len(paths)} tables in {print_path(out)}", markup=False)
-    else:
-        both = next(iter(name_tables(paths, out, kind).values()))
-        write_found((found for _, found in measured), both, kind)
-        terminal.remark(f"wrote {print_path(out)} and {print_path(both[1])}", markup=False)
-
-
-def write_found(tables: Iterable[Surprisal], paths: tuple[Path, Path], kind: Kind) -> None:
-    """Write the tables of tokens and of mentions while the documents come."""
+def get_row_types() -> tuple[type, type]:
+    """Import the dataclasses of the rows, with torch."""
     from entitynlm.lm.surprisal import MentionRow, TokenRow
 
-    write_pairs(((found.tokens, found.mentions) for found in tables), (TokenRow, MentionRow), paths, kind)
+    return TokenRow, MentionRow
+
+
+def list_rows(found: Surprisal) -> tuple[Iterable[Any], Iterable[Any]]:
+    """List the rows of tokens and of mentions."""
+    return found.tokens, found.mentions
+
+
+SURPRISAL_TABLES = TablePair(("tokens", "mentions"), get_row_types, list_rows)
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:

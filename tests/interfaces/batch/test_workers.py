@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from entitynlm.interfaces.batch import engines
+from entitynlm.interfaces.batch import job
 from support.batch_jobs import read_folder, write_corpus
 from support.small_model import store_model
 
@@ -125,15 +125,15 @@ class Imported(Exception):
 @pytest.mark.parametrize("address", [None, "127.0.0.1:6379"])
 def test_a_ray_of_our_own_has_a_password(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray reads it when it is imported, so it must be set before."""
-    environment: dict[str, str] = {}
+    environment = {"RAY_ADDRESS": address} if address else {}
 
     def stop(*_: object, **__: object) -> None:
         raise Imported
 
-    monkeypatch.setattr(engines.os, "environ", environment)
-    monkeypatch.setattr(engines, "require", stop)
+    monkeypatch.setattr(job.os, "environ", environment)
+    monkeypatch.setattr(job, "require", stop)
     with pytest.raises(Imported):
-        next(engines.run_ray(None, [], 1, address))  # type: ignore[arg-type]
+        next(job.run_ray(None, [], 1))  # type: ignore[arg-type]
     found = environment.get("RAY_AUTH_MODE"), len(environment.get("RAY_AUTH_TOKEN", ""))
     assert found == (("token", 64) if address is None else (None, 0))
 
