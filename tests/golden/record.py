@@ -637,7 +637,7 @@ def train_predictor(
     """Our own entity predictor on a model's states, one epoch, and what it expects in a story."""
     import torch
 
-    from entitynlm.prediction.predictor import PredictorConfig, train_predictor
+    from entitynlm.prediction.predictor import PredictorConfig, StateChooser, train_predictor
     from entitynlm.prediction.slot_batches import StoryStates
     from entitynlm.prediction.slots import find_similar_slots
 
@@ -649,7 +649,11 @@ def train_predictor(
     return {
         "epochs": [[found.notes["best"][name] for name in ("loss", "accuracy", "development_loss")]],
         "choices": [
-            [dump_choice(choice) for choice in found.choose(s, find_similar_slots(s).positions)] for s in test
+            [
+                dump_choice(choice)
+                for choice in StateChooser(found, states).choose(s, find_similar_slots(s).positions)
+            ]
+            for s in test
         ],
     }
 

@@ -56,7 +56,7 @@ def test_training_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dict
     seeds = figures["seeds"]
     assert isinstance(seeds, dict)
     assert len(seeds["rows"]["ours"]["accuracies"]) == 2
-    assert (out / "seed-2" / "ours" / "predictor.safetensors").is_file()
+    assert (out / "seed-2" / "predictor.safetensors").is_file()
 
 
 def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_process(

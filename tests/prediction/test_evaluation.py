@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,20 +76,6 @@ def test_what_is_learned_is_better_than_always_new(
     assert accuracy["shallow"] > accuracy["always-new"]
     assert accuracy["modi"] > accuracy["always-new"]
     assert accuracy["ours"] > accuracy["always-new"]
-
-
-def test_a_stored_one_is_not_taken_for_one_with_other_settings(
-    predictors: Predictors, tmp_path: Path
-) -> None:
-    made = replace(predictors, folder=tmp_path, _made={})
-    made.get("ours")
-    for config, seed in ((TINY, 1), (None, 2)):
-        experiment = replace(predictors.experiment, config=config)
-        replace(made, experiment=experiment, seed=seed, _made={}).get("ours")
-    for config, seed in ((replace(TINY, hidden=9), 1), (TINY, 2)):
-        experiment = replace(predictors.experiment, config=config)
-        with pytest.raises(ConfigError, match="other settings or another seed"):
-            replace(made, experiment=experiment, seed=seed, _made={}).get("ours")
 
 
 def test_the_configuration_files_say_what_the_defaults_are() -> None:

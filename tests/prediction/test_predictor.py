@@ -7,15 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entitynlm.errors import ConfigError, ModelError
-from entitynlm.prediction.predictor import (
-    PREDICTOR_CARD,
-    PREDICTOR_FOLDER,
-    EntityPredictor,
-    PredictorConfig,
-    is_stored,
-    train_predictor,
-)
+from entitynlm.errors import ConfigError
+from entitynlm.model.pretrained import load_pretrained, save_pretrained
+from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, StateChooser, train_predictor
 from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import find_similar_slots
 from support.small_bundles import make_bundle
@@ -43,27 +37,22 @@ def predictor(states: StoryStates) -> EntityPredictor:
     return trained
 
 
-def assert_same_choices(first: EntityPredictor, second: EntityPredictor) -> None:
+def test_a_predictor_is_stored_with_its_model(predictor: EntityPredictor, tmp_path: Path) -> None:
+    pretrained = make_bundle()[0]
+    assert pretrained.get_component(EntityPredictor) is None
+    pretrained.set_component(predictor)
+    save_pretrained(pretrained, tmp_path)
+    loaded = load_pretrained(tmp_path)
+    again = loaded.get_component(EntityPredictor)
+    assert again is not None
     story = make_story(101)
     positions = [mention.start for mention in story.mentions]
-    for one, other in zip(first.choose(story, positions), second.choose(story, positions), strict=True):
+    choosers = (
+        StateChooser(predictor, StoryStates.of_model(pretrained)),
+        StateChooser(again, StoryStates.of_model(loaded)),
+    )
+    for one, other in zip(*(chooser.choose(story, positions) for chooser in choosers), strict=True):
         np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-6)
-
-
-def test_a_predictor_is_stored_and_read_back(
-    predictor: EntityPredictor, states: StoryStates, tmp_path: Path
-) -> None:
-    assert not is_stored(tmp_path)
-    predictor.save(tmp_path)
-    assert is_stored(tmp_path)
-    again = EntityPredictor.load(tmp_path, states)
-    assert_same_choices(predictor, again)
-    assert again.notes == predictor.notes
-    (tmp_path / PREDICTOR_FOLDER / PREDICTOR_CARD).write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="can't be read"):
-        EntityPredictor.load(tmp_path, states)
-    with pytest.raises(ModelError, match="no entity predictor"):
-        EntityPredictor.load(tmp_path / "nowhere", states)
 
 
 def test_without_slots_there_is_nothing_to_learn_from(states: StoryStates) -> None:

@@ -207,12 +207,9 @@ def load_folder(name: str, data: bytes) -> None:
 
 
 def load_other_models(data: bytes) -> None:
-    """Rankers (r: the card, R: the weights), cached states (n), and the configuration of a predictor (p)."""
+    """Rankers (r: the card, R: the weights) and cached states (n)."""
     from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.model.backbones.huggingface.state_cache import _open
-    from entitynlm.prediction.predictor import EntityPredictor
-    from entitynlm.prediction.slot_batches import StoryStates
-    from support.small_bundles import make_bundle
 
     folder = make_folder("other-models")
     kind, content = data[:1], data[1:]
@@ -221,13 +218,9 @@ def load_other_models(data: bytes) -> None:
         (folder / "ranker.json").write_bytes(content if kind == b"r" else card)
         (folder / "ranker.safetensors").write_bytes(content if kind == b"R" else weights)
         load_ranker(folder)
-    elif kind == b"n":
+    else:
         (folder / "states.npy").write_bytes(content)
         _open(folder / "states.npy", 2, 3)
-    else:
-        (folder / "ours").mkdir(exist_ok=True)
-        (folder / "ours" / "predictor.json").write_bytes(content)
-        EntityPredictor.load(folder, StoryStates.of_model(make_bundle()[0]))
 
 
 @cache
@@ -251,8 +244,7 @@ def list_other_models() -> list[bytes]:
     card, weights = store_ranker()
     states = io.BytesIO()
     np.save(states, np.zeros((2, 3), dtype=np.float32))
-    predictor = b'p{"words": ["a"], "types": ["b"], "notes": {"config": {}}}'
-    return [b"r" + card, b"R" + weights, b"n" + states.getvalue(), predictor]
+    return [b"r" + card, b"R" + weights, b"n" + states.getvalue()]
 
 
 # -- the explorer's HTTP interface --------------------------------------------------------------------------------------------

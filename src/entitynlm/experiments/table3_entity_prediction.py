@@ -1,13 +1,12 @@
 """The paper's Table 3: which entity is mentioned next, by baselines, EntityNLM and people, for a given model or from training.
 
-OUT/seed-<n>/         EntityNLM
-OUT/seed-<n>/ours/    our own predictor, a network on EntityNLM's states
+OUT/seed-<n>/ has EntityNLM, and with it our own predictor, a network on EntityNLM's states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,13 @@ from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import CORPORA, PREDICTION_SYSTEMS
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
-from entitynlm.model.pretrained import Pretrained
+from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction import evaluation
 from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
 from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
 from entitynlm.prediction.network_choice import NetworkChooser
-from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, is_stored, train_predictor
+from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, StateChooser, train_predictor
 from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.prediction.type_counts import TypeCounts
@@ -38,7 +37,7 @@ TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks o
 class Predictors:
     """The systems compared, each made when it is first asked for.
 
-    :param folder: the model's folder, where our predictor is stored, or will be.
+    :param folder: the model's folder, where our predictor is stored once it is trained; None: nowhere.
     """
 
     experiment: EntityPrediction
@@ -57,9 +56,10 @@ class Predictors:
         return self._made[name]
 
     def _make(self, name: str) -> Chooser:
-        experiment, say = self.experiment, self.experiment.runner.progress.message
-        stored = name == "ours" and self.folder is not None and is_stored(self.folder)
-        if name in NEEDS_TRAINING and not experiment.train and not stored:
+        experiment, pretrained = self.experiment, self.pretrained
+        say = experiment.runner.progress.message
+        ours = None if pretrained is None else pretrained.get_component(EntityPredictor)
+        if name in NEEDS_TRAINING and not experiment.train and (name != "ours" or ours is None):
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
         if name == "always-new":
             return AlwaysNew()
@@ -70,48 +70,32 @@ class Predictors:
         if name == "human":
             return evaluation.HumanChooser(experiment.stories)
         if name == "ensemble":
-            ours, network = self.get("ours"), self.get("entitynlm")
-            weight = choose_weight(ours, network, collect_slots(experiment.development, None))
+            first, second = self.get("ours"), self.get("entitynlm")
+            weight = choose_weight(first, second, collect_slots(experiment.development, None))
             say(f"ensemble: EntityNLM has the weight {weight:.1f}")
-            return Ensemble(ours, network, weight)
-        if self.pretrained is None:
+            return Ensemble(first, second, weight)
+        if pretrained is None:
             raise ConfigError(f"the row {name!r} needs a trained model: name its folder with --model")
-        states = StoryStates.of_model(self.pretrained)
+        states = StoryStates.of_model(pretrained)
         read = [*experiment.development, *(slotted.story for slotted in experiment.stories)]
-        if name == "ours" and not stored:
+        if name == "ours" and ours is None:
             read += experiment.train
         states.prepare(read, experiment.runner.progress)
         if name == "entitynlm":
-            generative = self.pretrained.get("generative")
-            return CachedChooser(NetworkChooser(generative, self.pretrained.encoder))
-        return CachedChooser(self._load_ours(states) if stored else self._train_ours(states))
+            return CachedChooser(NetworkChooser(pretrained.get("generative"), pretrained.encoder))
+        return CachedChooser(StateChooser(ours or self._train_ours(pretrained, states), states))
 
-    def _load_ours(self, states: StoryStates) -> EntityPredictor:
-        """Load the stored predictor, unless it was trained with other settings or another seed."""
-        assert self.folder is not None
-        stored = EntityPredictor.load(self.folder, states)
-        config = self.experiment.config
-        wanted = {"config": config and asdict(config), "seed": self.seed}
-        if config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
-            raise ConfigError(
-                f"{self.folder}: the entity predictor there was made with other settings or another seed; "
-                "choose another folder, or remove this one"
-            )
-        return stored
-
-    def _train_ours(self, states: StoryStates) -> EntityPredictor:
+    def _train_ours(self, pretrained: Pretrained, states: StoryStates) -> EntityPredictor:
+        """Train our predictor as a component of the model."""
         experiment, say = self.experiment, self.experiment.runner.progress.message
-        say("ours: no stored one, so it is trained now (some minutes)")
+        say("ours: the model has none, so it is trained now (some minutes)")
+        development = [(story, find_similar_slots(story).positions) for story in experiment.development]
         trained = train_predictor(
-            experiment.slots,
-            [(story, find_similar_slots(story).positions) for story in experiment.development],
-            states,
-            experiment.config or PredictorConfig(),
-            seed=self.seed,
-            say=say,
+            experiment.slots, development, states, experiment.config, seed=self.seed, say=say
         )
+        pretrained.set_component(trained)
         if self.folder is not None:
-            trained.save(self.folder)
+            save_pretrained(pretrained, self.folder)
         return trained
 
 
@@ -125,15 +109,12 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class EntityPrediction:
-    """Which slots are asked about, and which documents (train, dev) rows are learned from.
-
-    :param config: the configuration that a stored predictor of ours must have been trained with (None: any).
-    """
+    """Which slots are asked about, and which documents (train, dev) rows are learned from."""
 
     documents: Documents
     stories: Sequence[SlottedStory]
     runner: Runner = field(default_factory=Runner)
-    config: PredictorConfig | None = None
+    config: PredictorConfig = field(default_factory=PredictorConfig)
 
     @property
     def train(self) -> Sequence[Document]:
@@ -156,7 +137,7 @@ class EntityPrediction:
     def evaluate(
         self, names: Sequence[str], pretrained: Pretrained | None, folder: Path | None = None, seed: int = 1
     ) -> dict[int, list[PredictionRow]]:
-        """Measure rows for a given model, in whose ``folder`` our predictor is stored, or will be."""
+        """Measure rows for a given model; our predictor, if it is trained for that, is stored in ``folder``."""
         predictors = Predictors(self, pretrained, folder, seed)
         return {seed: [predictors.measure(name) for name in names]}
 

