@@ -12,6 +12,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
@@ -201,8 +202,9 @@ class EntityPredictor:
     def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EntityPredictor:
         words, types, notes = (settings[name] for name in ("words", "types", "notes"))
         config = PredictorConfig(**notes["config"])
-        sizes = (len(words), *notes["states"])
-        network = build_network(lambda: StateNetwork(config, *sizes, len(types)), tensors, cls.component_name)
+        width, middle = notes["states"]
+        make = partial(StateNetwork, config, len(words), width, middle, len(types))
+        network = build_network(make, tensors, cls.component_name)
         return cls(network, words, types, notes)
 
 
