@@ -82,9 +82,6 @@ class Letters:
     def is_unknown(self, word: str) -> bool:
         return False
 
-    def rarity(self, word: str) -> int:
-        return min(2, len(word) // 2)
-
     def check_recipe(self, recipe: Recipe) -> None:
         pass
 
@@ -209,10 +206,9 @@ def spell_document(
     """Words in sentences of three, with an analysis or none."""
     analysis = analysis or Analysis.empty(len(words))
     places = np.arange(len(words))
-    rarity = np.array([tokenizer.rarity(word) for word in words], dtype=np.int64)
     variables = (analysis.mention_type, analysis.entity, analysis.remaining)
     x, pieces = tokenizer.encode(words), tokenizer.encode_pieces(words)
-    return EncodedDocument(name, x, *variables, places // 3, places, *pieces, rarity)
+    return EncodedDocument(name, x, *variables, places // 3, places, *pieces)
 
 
 def draw_words(tokenizer: Letters, count: int, seed: int = 0) -> list[str]:

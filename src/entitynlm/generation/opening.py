@@ -164,4 +164,4 @@ def encode_name(encoder: Encoder, words: Sequence[str]) -> EncodedWords:
     spelled = tokenizer.encode_pieces(normal, np.ones(len(normal), dtype=np.bool_))
     if spelled is None:
         return EncodedWords(x, sentence)
-    return EncodedWords(x, sentence, *spelled, np.array([tokenizer.rarity(word) for word in normal]))
+    return EncodedWords(x, sentence, *spelled)

@@ -33,7 +33,7 @@ from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
-from entitynlm.model.encoding.copying import NO_PREDECESSOR, get_rarity
+from entitynlm.model.encoding.copying import NO_PREDECESSOR, find_rarity
 from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
@@ -125,7 +125,7 @@ class ParticleFilter:
         log_evidence = np.empty((config.islands, len(words)))
         width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
-        x, rarity = words.x.astype(np.int64), get_rarity(words).astype(np.int64)
+        x, rarity = words.x.astype(np.int64), find_rarity(words.x)
         for start in range(0, len(words), config.words):
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from entitynlm.model.additions import COPY_EDGES, Narrowing, SphereProjection
-from entitynlm.model.encoding.copying import NO_PREDECESSOR, get_rarity
-from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
+from entitynlm.model.encoding.copying import BOUNDS, NO_PREDECESSOR, RARE
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.standardisation import CLIP
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class SlowAdditions:
         matching = self.network.additions.string_match
         if matching is None or word is None:
             return entity.vector.new_zeros(())
-        x, rarity = int(word.x[0]), int(get_rarity(word)[0])
+        x = int(word.x[0])
+        rarity = sum(x >= bound for bound in BOUNDS)
         previous = find_predecessor(story, entity, t)
         copy_candidates = [other for before, other in entity.words if before == previous]
         share = copy_candidates.count(x) / len(copy_candidates) if copy_candidates else 0.0

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.model.encoding.copying import (
+    BOUNDS,
     KEPT,
     NEW_ENTITY,
     compare_pairs,
     count_copies,
 )
 from entitynlm.model.encoding.tokenizer import EncodedWords
-from entitynlm.model.encoding.vocabulary import BOUNDS
 from support.plain_copying import EntityWords
 
 TEXTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=90)

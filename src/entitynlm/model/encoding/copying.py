@@ -13,14 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
-from entitynlm.model.encoding.vocabulary import find_rarity
+from entitynlm.model.encoding.tokenizer import EncodedWords
 
 KEPT = 24
 """The latest words of an entity that are remembered. A person of a novel has thousands; the latest are the likely ones."""
 
 NO_PREDECESSOR = -1
 """Stands for the predecessor of a word that has none."""
+
+BOUNDS = (30, 300)
+"""Words with keys below the first number are frequent, those below the second common: a vocabulary has the most frequent first.
+In an open vocabulary keys are large, and all words count as rare."""
+
+RARE = len(BOUNDS)
 
 STRING_MATCHES = 18
 """The number of values of :func:`compare_words`."""
@@ -97,14 +102,14 @@ def compare_words(words, before, seen, last, position, previous, x, rarity):  # 
     return match + 3 * rarity + 9 * known
 
 
-def get_rarity(words: EncodedWords) -> np.ndarray:
-    """(T,) how frequent each word is."""
-    return find_rarity(words.x) if words.rarity is None else words.rarity
+def find_rarity(keys: np.ndarray) -> np.ndarray:
+    """Classify words (T,) by frequency: 0 where they are frequent, 1 where common, :data:`RARE` elsewhere."""
+    return np.searchsorted(BOUNDS, keys, side="right").astype(np.int64)
 
 
 def compare_pairs(words: EncodedWords, r: np.ndarray, e: np.ndarray, l: np.ndarray) -> np.ndarray:
     """The string match of every pair of a mention and an entity before it (and :data:`NEW_ENTITY`), in the index's order."""
-    columns = (words.x, get_rarity(words), r, e, l)
+    columns = (words.x, find_rarity(words.x), r, e, l)
     arrays = (np.ascontiguousarray(values, dtype=np.int64) for values in columns)
     return _compare(*arrays, int(e.max(initial=0)))
 

@@ -40,8 +40,8 @@ class EncodedDocument:
     :param l: words left in the mention, this one included; 1 outside.
     :param sentence: the document's sentence that a word belongs to.
     :param origin: the token that a word comes from, -1 for ``</s>``.
-    :param pieces: with :param piece_bounds:, :param piece_places: and :param rarity: as in :class:`EncodedWords`; None where
-        ``x`` are ids of a vocabulary.
+    :param pieces: with :param piece_bounds: and :param piece_places: as in :class:`EncodedWords`; None where ``x`` are ids of a
+        vocabulary.
     """
 
     id: str
@@ -54,7 +54,6 @@ class EncodedDocument:
     pieces: IntArray | None = None
     piece_bounds: IntArray | None = None
     piece_places: IntArray | None = None
-    rarity: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.x)
@@ -68,13 +67,12 @@ class EncodedDocument:
     @property
     def words(self) -> EncodedWords:
         """The words alone, which a backbone reads."""
-        of_pieces = (self.pieces, self.piece_bounds, self.piece_places, self.rarity)
-        return EncodedWords(self.x, self.sentence, *of_pieces)
+        return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.piece_places)
 
     def cut(self, length: int) -> EncodedDocument:
         """The first words."""
         words = self.words[:length]
-        names = ("x", "sentence", "pieces", "piece_bounds", "piece_places", "rarity")
+        names = ("x", "sentence", "pieces", "piece_bounds", "piece_places")
         of_words = {name: getattr(words, name) for name in names}
         rest = {name: getattr(self, name)[:length] for name in ("r", "e", "l", "origin")}
         return replace(self, **of_words, **rest)
@@ -205,8 +203,7 @@ class Encoder:
         if not isinstance(tokenizer, Vocabulary):
             found = tokenizer.encode_pieces(words.words, find_spaces(document, words.origin))
             assert found is not None
-            rarity = np.array([tokenizer.rarity(word) for word in words.words], dtype=np.int64)
-            of_pieces = (*found, rarity)
+            of_pieces = found
         x = tokenizer.encode(words.words)
         return EncodedDocument(document.id, x, *variables, words.sentence, words.origin, *of_pieces)
 

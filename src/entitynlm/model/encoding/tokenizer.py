@@ -22,9 +22,6 @@ BoolArray = npt.NDArray[np.bool_]
 SpelledWords = tuple[IntArray, IntArray, IntArray]
 """(P,) the pieces of T words, (T + 1,) where each word's begin, (P,) their places."""
 
-FREQUENT, COMMON, RARE = range(3)
-"""Classes of word frequency, which string matches tell apart."""
-
 
 @dataclass(frozen=True, eq=False)
 class EncodedWords:
@@ -34,7 +31,6 @@ class EncodedWords:
     :param pieces: (P,) and :param piece_bounds: (T + 1,) word t has the pieces from ``piece_bounds[t]`` to before
         ``piece_bounds[t + 1]``; None where the keys are ids of a vocabulary, so that each word is its own piece.
     :param piece_places: (P,) the place of each piece, as the tokenizer numbers them; None where each word is its own piece.
-    :param rarity: (T,) how frequent each word is; None where the keys are ids of a vocabulary, whose order says it.
     """
 
     x: IntArray
@@ -42,7 +38,6 @@ class EncodedWords:
     pieces: IntArray | None = None
     piece_bounds: IntArray | None = None
     piece_places: IntArray | None = None
-    rarity: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.x)
@@ -55,8 +50,7 @@ class EncodedWords:
             bounds = self.piece_bounds[start : max(start, stop) + 1]
             own = slice(bounds[0], bounds[-1])
             pieces, places, bounds = self.pieces[own], self.piece_places[own], bounds - bounds[0]
-        rarity = None if self.rarity is None else self.rarity[part]
-        return EncodedWords(self.x[part], self.sentence[part], pieces, bounds, places, rarity)
+        return EncodedWords(self.x[part], self.sentence[part], pieces, bounds, places)
 
     @property
     def all_pieces(self) -> IntArray:
@@ -93,9 +87,7 @@ class EncodedWords:
             [np.diff(text.piece_bounds) for text in texts if text.piece_bounds is not None]
         )
         bounds = np.concatenate([[0], np.cumsum(counts)])
-        return cls(
-            x, sentence, concatenate("pieces"), bounds, concatenate("piece_places"), concatenate("rarity")
-        )
+        return cls(x, sentence, concatenate("pieces"), bounds, concatenate("piece_places"))
 
 
 class Tokenizer(Protocol):
@@ -150,10 +142,6 @@ class Tokenizer(Protocol):
 
     def is_unknown(self, word: str) -> bool:
         """Tell whether the model can't distinguish this word from others that it does not know."""
-        ...
-
-    def rarity(self, word: str) -> int:
-        """:data:`FREQUENT`, :data:`COMMON` or :data:`RARE`."""
         ...
 
     def check_recipe(self, recipe: Recipe) -> None:

@@ -20,14 +20,6 @@ from entitynlm.model.encoding.preprocessing import (
 )
 from entitynlm.model.encoding.tokenizer import BoolArray, register_tokenizer
 
-BOUNDS = (30, 300)
-"""Words with ids below the first number are frequent, those below the second common: the most frequent words come first."""
-
-
-def find_rarity(ids: IntArray) -> IntArray:
-    """Classify words by frequency, from their ids in a vocabulary."""
-    return np.searchsorted(BOUNDS, ids, side="right").astype(np.int64)
-
 
 @register_tokenizer
 class Vocabulary:
@@ -132,9 +124,6 @@ class Vocabulary:
 
     def write(self, pieces: Sequence[int]) -> None:
         return None
-
-    def rarity(self, word: str) -> int:
-        return int(find_rarity(np.array(self[word])))
 
     def check_recipe(self, recipe: Recipe) -> None:
         if (self.number is None) == recipe.numbers:

@@ -250,9 +250,7 @@ def spell_document(
     bounds = np.cumsum([0, *(len(own) for own, _ in words)])
     zeros = np.zeros(len(words), dtype=np.int64)
     variables = (analysis.mention_type, analysis.entity, analysis.remaining)
-    return EncodedDocument(
-        "words", zeros, *variables, zeros, np.arange(len(words)), pieces, bounds, places, zeros
-    )
+    return EncodedDocument("words", zeros, *variables, zeros, np.arange(len(words)), pieces, bounds, places)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

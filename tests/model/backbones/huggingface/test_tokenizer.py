@@ -21,7 +21,7 @@ from entitynlm.model.encoding.preprocessing import (
     escape_word,
     unescape_word,
 )
-from entitynlm.model.encoding.tokenizer import COMMON, FREQUENT, RARE, load_tokenizer
+from entitynlm.model.encoding.tokenizer import load_tokenizer
 from entitynlm.text.detokenization import write_plainly
 from entitynlm.text.document import Document
 from support.small_tokenizers import BYTE_LEVEL, KINDS, SPECIAL, make_subwords, train_tokenizer
@@ -272,14 +272,10 @@ def test_pieces_of_single_words() -> None:
     assert not tokenizer.is_unknown("日本") and not make_subwords("llama2").is_unknown("日本")
 
 
-def test_rarity_and_keys_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_and_keys_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     from entitynlm.model.backbones.huggingface import tokenizer as module
 
     tokenizer = make_subwords("qwen")
-    assert [tokenizer.rarity(word) for word in ("and", ",", "-LRB-")] == [FREQUENT] * 3
-    assert tokenizer.rarity("antidisestablishmentarianism") == RARE
-    monkeypatch.setattr(module, "RARITY_RANKS", (0, 1000))
-    assert make_subwords.__wrapped__("qwen").rarity("and") == COMMON
     monkeypatch.setattr(module, "MOST_REMEMBERED", 3)
     words = [f"word{number}" for number in range(9)]
     expected = make_subwords.__wrapped__("qwen").encode_pieces(words)

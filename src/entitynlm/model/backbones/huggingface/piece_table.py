@@ -117,14 +117,11 @@ class PieceClasses:
 
     :param openers: (V,) whether a piece begins a new word after a letter or digit.
     :param endings: (V,) how each ends (:data:`ALPHANUMERIC`, :data:`MARK_ENDING`, :data:`BLANK`).
-    :param ranks: (V,) of pieces that are a space and letters, how many such there are before it (tokenizers number frequent
-        pieces first); of others the largest number.
     :param special: (V,) which stand for no text.
     """
 
     openers: BoolArray
     endings: npt.NDArray[np.int8]
-    ranks: npt.NDArray[np.int64]
     special: BoolArray
 
     @classmethod
@@ -138,10 +135,8 @@ class PieceClasses:
         endings = [
             MARK_ENDING if alone else _find_ending(text) for text, alone in zip(texts, special, strict=True)
         ]
-        words = np.array([text[:1] == " " and text[1:].isalpha() for text in texts], dtype=np.bool_)
-        ranks = np.where(words, np.cumsum(words) - 1, np.iinfo(np.int64).max)
         alone = np.array(special, dtype=np.bool_)
-        return cls(np.array(openers, dtype=np.bool_), np.array(endings, dtype=np.int8), ranks, alone)
+        return cls(np.array(openers, dtype=np.bool_), np.array(endings, dtype=np.int8), alone)
 
 
 def _is_letter(character: str) -> bool:

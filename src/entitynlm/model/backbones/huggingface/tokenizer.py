@@ -33,13 +33,7 @@ from entitynlm.model.backbones.huggingface.piece_table import (
     load_fast_tokenizer,
 )
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape_word, unescape_word
-from entitynlm.model.encoding.tokenizer import (
-    FREQUENT,
-    RARE,
-    BoolArray,
-    SpelledWords,
-    register_tokenizer,
-)
+from entitynlm.model.encoding.tokenizer import BoolArray, SpelledWords, register_tokenizer
 from entitynlm.text.detokenization import is_attached, write_plainly
 
 OPEN, INSIDE, CONTINUE = range(3)
@@ -48,9 +42,6 @@ end (CONTINUE) a piece of B stands for END."""
 
 NO_KEY = -2
 """The key of ``</s>``, which is never read: that of no word."""
-
-RARITY_RANKS = (100, 1000)
-"""Words that are one piece, with ranks below the first number, are frequent, those below the second common."""
 
 MOST_REMEMBERED = 1 << 18
 
@@ -92,7 +83,6 @@ class SubwordTokenizer:
         self.openers, self.endings = self.classes.openers, self.classes.endings
         self.never_generated: list[int] = np.flatnonzero(self.classes.special).tolist()
         self._spelled: dict[Run, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        self._rarity: dict[str, int] = {}
         self._keys: dict[str, int] = {}
 
     @classmethod
@@ -220,21 +210,6 @@ class SubwordTokenizer:
     def is_unknown(self, word: str) -> bool:
         """False for every word, unless the tokenizer lacks some characters and has no bytes to spell them."""
         return self._table.unknown is not None and self._table.unknown in self.pieces(word)
-
-    def rarity(self, word: str) -> int:
-        """By the piece's number, where the word is one piece: frequent ones were found first. Marks are frequent."""
-        if len(self._rarity) > MOST_REMEMBERED:
-            self._rarity.clear()
-        if word not in self._rarity:
-            own = self._spell_word(word, True)
-            found = (
-                int(np.searchsorted(RARITY_RANKS, self.classes.ranks[own[0]], "right"))
-                if len(own) == 1
-                else RARE
-            )
-            is_mark = not any(map(str.isalnum, write_plainly(word)))
-            self._rarity[word] = FREQUENT if is_mark else found
-        return self._rarity[word]
 
     # -- storing -----------------------------------------------------------------------------------------------------
 
