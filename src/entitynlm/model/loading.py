@@ -11,7 +11,7 @@ import torch
 from msgspec import structs
 
 from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
@@ -59,7 +59,7 @@ def make_untrained(
     for mode in ("generative", "causal"):
         torch.manual_seed(seed)
         network = pretrained.add(structs.replace(config, mode=mode)).to(device).eval()
-        with contextlib.suppress(ModelError):  # a cache that can't be written makes the next start slower
+        with contextlib.suppress(DataError):  # a cache that can't be written makes the next start slower
             network.backbone.prepare([encoded])
         fit_scaling(network, [encoded])
     pretrained.remarks += remark_untrained(pretrained.notes)
