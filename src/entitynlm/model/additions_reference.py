@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.model.additions import COPY_EDGES, Narrowing, SphereProjection
-from entitynlm.model.encoding.copying import BOUNDS, NO_PREDECESSOR, RARE
+from entitynlm.model.encoding.copying import BOUNDS, NO_PREDECESSOR, RAREST
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.standardisation import CLIP
 
@@ -68,7 +68,7 @@ class SlowAdditions:
         copy_candidates = [other for before, other in entity.words if before == previous]
         share = copy_candidates.count(x) / len(copy_candidates) if copy_candidates else 0.0
         match = 0 if share == 0 else 1 if share < 0.5 else 2
-        known = rarity == RARE and any(other == x for _, other in entity.words)
+        known = rarity == RAREST and any(other == x for _, other in entity.words)
         return matching.weights[match + 3 * rarity + 9 * known]
 
     def mix_copies(

@@ -25,7 +25,7 @@ BOUNDS = (30, 300)
 """Words with keys below the first number are frequent, those below the second common: a vocabulary has the most frequent first.
 In an open vocabulary keys are large, and all words count as rare."""
 
-RARE = len(BOUNDS)
+RAREST = len(BOUNDS)
 
 STRING_MATCHES = 18
 """The number of values of :func:`compare_words`."""
@@ -96,14 +96,14 @@ def compare_words(words, before, seen, last, position, previous, x, rarity):  # 
             copy_candidates += 1
             if words[k] == x:
                 copies += 1
-        if rarity == RARE and words[k] == x:
+        if rarity == RAREST and words[k] == x:
             known = 1
     match = 0 if copies == 0 else (1 if 2 * copies < copy_candidates else 2)
     return match + 3 * rarity + 9 * known
 
 
 def find_rarity(keys: np.ndarray) -> np.ndarray:
-    """Classify words (T,) by frequency: 0 where they are frequent, 1 where common, :data:`RARE` elsewhere."""
+    """Classify words (T,) by frequency: 0 where they are frequent, 1 where common, :data:`RAREST` elsewhere."""
     return np.searchsorted(BOUNDS, keys, side="right").astype(np.int64)
 
 
