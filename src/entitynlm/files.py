@@ -142,6 +142,26 @@ def open_binary(path: str | Path) -> BinaryIO:
         raise DataError(f"can't be opened ({error.strerror or error})", path=path) from error
 
 
+class BoundedStream(io.RawIOBase):
+    """A stream over bytes in memory (``.gz`` is unpacked) that ends in an error after ``most`` bytes, before it unpacks more."""
+
+    def __init__(self, content: bytes, name: str, most: int) -> None:
+        packed = io.BytesIO(content)
+        self._stream = gzip.GzipFile(fileobj=packed) if name.endswith(".gz") else packed
+        self._name, self._most, self._left = name, most, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._stream.read(min(len(buffer), self._left + 1))
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise DataError(f"it has more than {self._most >> 20} MB when it is unpacked", path=self._name)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
 def check_outputs(paths: Iterable[Path]) -> None:
     """Refuse files, before anything is computed, that the command may not write later."""
     for path in paths:

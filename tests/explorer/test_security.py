@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
+import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+import srsly
 
+from entitynlm.explorer import uploads
 from entitynlm.explorer.security import Guard, list_hosts, make_token
 
 HOST = {"host": "127.0.0.1:8000"}
@@ -62,11 +68,59 @@ def test_a_large_body_is_refused(client: Any) -> None:
         guard.most_bytes = old
 
 
-def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any) -> None:
-    bomb = gzip.compress(b"word " * 6_000_000)
-    answer = client.http.post("/api/files?name=a.txt.gz", content=bomb)
-    assert len(bomb) < 100_000 and answer.status_code == 422
-    assert answer.json()["error"] == "a.txt.gz: it has more than 20 MB when it is unpacked"
+def upload(client: Any, name: str, content: bytes, **query: str) -> str:
+    """The reason for which a file is refused."""
+    answer = client.http.post("/api/files", params={"name": name, **query}, content=content)
+    assert answer.status_code == 422, answer.text
+    return str(answer.json()["error"])
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [("a.txt.gz", gzip.compress), ("a.spacy", lambda words: zlib.compress(b"\x81\xa7version" + words))],
+)
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any, name: str, pack: Any) -> None:
+    bomb = pack(b"word " * 6_000_000)
+    assert len(bomb) < 100_000
+    assert upload(client, name, bomb) == f"{name}: it has more than 20 MB when it is unpacked"
+
+
+def test_a_file_of_a_million_empty_documents_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = bytes(4 * 1_000_000)
+    fields = {"version": "0.1", "attrs": [65, 67], "tokens": b"", "spaces": b"", "lengths": lengths}
+    bomb = zlib.compress(srsly.msgpack_dumps({**fields, "strings": [], "cats": [], "flags": []}))
+    monkeypatch.setattr(uploads, "SECONDS", 30.0)
+    assert len(bomb) < 10_000 and upload(client, "a.spacy", bomb)
+
+
+def test_reading_ends_after_some_seconds(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "SECONDS", 0.01)
+    error = upload(client, "a.txt", b"Anna saw Bob. " * 100_000)
+    assert error == "a.txt: it can't be read within 0.01 seconds"
+
+
+def test_memory_for_reading_is_bounded() -> None:
+    """A list of three million empty lists takes 200 MB."""
+    program = "\n".join(
+        (
+            "from entitynlm.explorer import uploads",
+            "uploads.MOST_MEMORY = 100 << 20",
+            "uploads.limit_memory()",
+            "uploads.answer_request(b'[\"a.jsonl\"]\\n{\"sentences\": [' + b'[],' * 3_000_000 + b'[]]}')",
+        )
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "MemoryError" in done.stderr
+
+
+def test_an_upload_opens_no_file(client: Any, tmp_path: Path) -> None:
+    """Annotations are about a text in a file beside them: that of an upload's name is not looked for."""
+    (tmp_path / "secret.txt").write_text("Anna has a secret .")
+    annotation = b"T1\tPerson 0 4\tAnna\n"
+    name = str(tmp_path / "secret.ann")
+    assert "have no text beside them" in upload(client, name, annotation)
+    assert "have no text beside them" in upload(client, name, annotation, format="brat")
+    assert "no option 'text'" in upload(client, name, annotation, format=f"brat:text={tmp_path}/secret.txt")
 
 
 def test_errors_are_json(client: Any, story: str) -> None:

@@ -15,15 +15,7 @@ from entitynlm import __version__
 from entitynlm.errors import Busy, ConfigError, DataError
 from entitynlm.explorer import schemas
 from entitynlm.explorer.edits import edit
-from entitynlm.explorer.files import (
-    Found,
-    make_stem,
-    read_one,
-    restore,
-    store_upload,
-    write_annotation,
-    write_table,
-)
+from entitynlm.explorer.files import make_stem, restore, write_annotation, write_table
 from entitynlm.explorer.texts import (
     MOST_WORDS_OF_A_TEXT,
     Missing,
@@ -32,6 +24,7 @@ from entitynlm.explorer.texts import (
     TextShelf,
     Version,
 )
+from entitynlm.explorer.uploads import Found, read_file, read_one
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import FORMATS
 
@@ -139,7 +132,7 @@ class Routes:
                 raise Missing(f"there is no example {wanted.example!r}; there are {', '.join(EXAMPLES)}")
             title, path = EXAMPLES[wanted.example]
             name = wanted.name or title.partition(" (")[0]
-            return self._open_found(read_one(path, name), name, wanted.model)
+            return self._open_found(read_one(path.read_bytes(), name), name, wanted.model)
         from entitynlm.api import as_document
 
         assert wanted.text is not None
@@ -156,9 +149,7 @@ class Routes:
     ) -> dict[str, Any]:
         """Open a file in any readable format; of several documents the first, or the one that is named."""
         self.models.check(model)
-        with store_upload(name, content) as path:
-            found = read_one(path, name, format, document)
-        return self._open_found(found, name, model)
+        return self._open_found(read_file(content, name, format, document), name, model)
 
     def _open_found(self, found: Found, name: str, model: str | None) -> dict[str, Any]:
         return {**self._show(self.open_document(found.document, name, model)), "remarks": found.remarks}

@@ -56,6 +56,7 @@ class Source:
     """An open file with its name, its reading options and a place to report oddities to.
 
     :param words_only: whether words, sentences and mentions are enough, so that a reader may leave out other columns.
+    :param most: bytes that an upload may unpack to; its reader opens no file beside it.
     """
 
     path: str
@@ -63,6 +64,7 @@ class Source:
     on_oddity: Report = ignore
     options: Mapping[str, str] = field(default_factory=dict)
     words_only: bool = False
+    most: int | None = None
 
     def lines(self) -> Iterator[tuple[int, str]]:
         return decode_lines(self.stream, self.path)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, as_text, open_binary, write_atomically
+from entitynlm.files import STANDARD, BoundedStream, as_text, open_binary, write_atomically
 from entitynlm.text.document import Document
 from entitynlm.text.formats import (
     brat,
@@ -122,25 +122,37 @@ def read_documents(
     part of the format's name, ``jsonl:spans=exclusive``. With ``words_only`` a reader may leave out columns other
     than words and coreference, which takes half the time.
     """
-    name = str(path)
-    form, options = parse_format(format) if format else (None, {})
-    stream: io.BufferedReader[Any] = io.BufferedReader(cast(io.RawIOBase, open_binary(path)), SAMPLE_BYTES)
+    source = Source(str(path), open_binary(path), on_oddity, words_only=words_only)
+    return _read(source, format)
+
+
+def read_upload(
+    content: bytes, name: str, format: str | None = None, *, most: int, on_oddity: Report = ignore
+) -> Iterator[Document]:
+    """Stream the documents of a file that is in memory and unpacks to ``most`` bytes; no other file is opened for it."""
+    stream = cast(BinaryIO, BoundedStream(content, name, most))
+    return _read(Source(name, stream, on_oddity, most=most), format)
+
+
+def _read(source: Source, format: str | None) -> Iterator[Document]:
+    """Recognise the format of an open file, and stream its documents."""
+    stream: io.BufferedReader[Any] = io.BufferedReader(cast(io.RawIOBase, source.stream), SAMPLE_BYTES)
+    source.stream = stream
     try:
-        form = form or recognise_format(name, stream.peek(SAMPLE_BYTES))
+        form, source.options = parse_format(format) if format else (None, {})
+        form = form or recognise_format(source.path, stream.peek(SAMPLE_BYTES))
     except (OSError, EOFError, zlib.error) as error:
         stream.close()
-        raise DataError(f"reading failed ({error})", path=name) from error
+        raise source.error(f"reading failed ({error})") from error
     except BaseException:
         stream.close()
         raise
-    return _stream(form, Source(name, stream, on_oddity, options, words_only), stream)
+    return _stream(form, source)
 
 
-def _stream(form: Format, source: Source, stream: io.BufferedReader[Any]) -> Iterator[Document]:
-    try:
+def _stream(form: Format, source: Source) -> Iterator[Document]:
+    with source.stream:
         yield from form.read(source)
-    finally:
-        stream.close()
 
 
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> int:

@@ -4,6 +4,7 @@ What spaCy can hold is where its users look for it, and changes made in spaCy ar
 ``doc.user_data["entitynlm"]``.
 """
 
+import contextlib
 import gc
 import json
 import re
@@ -38,22 +39,11 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """The documents of a DocBin; no code in the file is ever run, whatever the file is."""
-    import spacy
-
+    """Read the documents of a DocBin; no code in the file is ever run, whatever the file is."""
     data = b"".join(source.chunks())
-    collecting = gc.isenabled()
-    try:
-        docs = list(spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab()))
-    except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
-        message = f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
-        raise source.error(message) from error
-    finally:
-        if collecting:
-            gc.enable()  # spaCy's decoder leaves it off when it fails
-    if not docs:
-        source.report("the file has no documents in it")
-    for number, doc in enumerate(docs, start=1):
+    _check_unpacked(source, data)
+    number = 0
+    for number, doc in enumerate(_unpack(source, data), start=1):
         name = f"{source.stem}#{number}"
         with source.naming():
             try:
@@ -63,6 +53,31 @@ def read(source: Source) -> Iterator[Document]:
             except Exception as error:  # strings that the file names but does not hold, for example
                 raise DataError(f"document {name!r} is damaged ({type(error).__name__})") from error
         yield document
+    if not number:
+        source.report("the file has no documents in it")
+
+
+def _unpack(source: Source, data: bytes) -> Iterator[Any]:
+    """Make the ``Doc`` objects of a DocBin, one at a time."""
+    import spacy
+
+    collecting = gc.isenabled()
+    try:
+        yield from spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab())
+    except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
+        message = f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
+        raise source.error(message) from error
+    finally:
+        if collecting:
+            gc.enable()  # spaCy's decoder leaves it off when it fails
+
+
+def _check_unpacked(source: Source, data: bytes) -> None:
+    """Refuse an upload that unpacks to more than it may, before spaCy unpacks all of it."""
+    if source.most is not None:
+        with contextlib.suppress(zlib.error):  # spaCy's reader says more
+            if len(zlib.decompressobj().decompress(data, source.most + 1)) > source.most:
+                raise source.error(f"it has more than {source.most >> 20} MB when it is unpacked")
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:

@@ -122,8 +122,9 @@ def _find_span(key: str, each: TextBound, words: _SegmentedText, source: Source)
 
 
 def _find_text(source: Source) -> Path:
-    if source.path == STANDARD:
-        raise DataError("brat annotations from standard input have no text beside them")
+    if source.path == STANDARD or source.most is not None:
+        message = "brat annotations that come without a folder have no text beside them"
+        raise source.error(message, hint="Name the .ann file on the command line")
     base = source.path.removesuffix(".gz").removesuffix(".ann")
     for path in (Path(f"{base}.txt"), Path(f"{base}.txt.gz")):
         if path.is_file():

@@ -1,0 +1,101 @@
+"""Read uploads from memory; what is large or packed is read in a process of its own, with a limit of time and memory.
+
+A file of a few kilobytes can unpack to gigabytes, and one of some megabytes can keep a reader busy for minutes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import read_upload
+
+MOST_UNPACKED = 20 << 20  # bytes
+MOST_MEMORY = 1 << 30  # bytes of address space for reading, beyond those of the libraries
+READ_AT_ONCE = 1 << 20  # bytes that are read at once, because another process takes a second to start
+PACKED = (b"\x1f\x8b", b"x", b"PK")  # how gzip, zlib (DocBin) and zip begin
+MOST_DOCUMENTS = 100  # that are looked at in one file
+SECONDS = 60.0
+
+
+class Found(NamedTuple):
+    """One document of a file, and what a person should know about the file."""
+
+    document: Document
+    remarks: list[str]
+
+
+def read_file(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
+    """Read the first document of an upload, or the one that is named."""
+    small = len(content) <= READ_AT_ONCE and not content.startswith(PACKED)
+    return (read_one if small else read_apart)(content, name, format, wanted)
+
+
+def read_apart(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
+    """Read a document as :func:`read_one` does, in a process that ends with an error where a limit is passed."""
+    request = json.dumps([name, format, wanted]).encode() + b"\n" + content
+    command = [sys.executable, "-m", "entitynlm.explorer.uploads"]
+    try:
+        done = subprocess.run(command, input=request, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise DataError(f"it can't be read within {SECONDS:g} seconds", path=name) from None
+    if done.returncode != 0:
+        raise DataError("it can't be read within the memory that there is for uploads", path=name)
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise DataError(answer["error"])
+    return Found(Document.from_dict(answer["document"]), answer["remarks"])
+
+
+def read_one(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
+    """Read the first document of a file that is in memory, or the one that is named."""
+    remarks: list[str] = []
+    ids: list[str] = []
+    found: Document | None = None
+    documents = read_upload(
+        content, name, format, most=MOST_UNPACKED, on_oddity=lambda oddity: remarks.append(oddity.message)
+    )
+    for document in itertools.islice(documents, MOST_DOCUMENTS):
+        ids.append(document.id)
+        if found is None and wanted in (None, document.id):
+            found = document
+    if found is None:
+        expected = f"one of {', '.join(ids[:10])}" if ids else "a text with a word in it"
+        raise DataError("there is no such document in this file", path=name, expected=expected)
+    del remarks[5:]
+    if len(ids) > 1:
+        remarks.insert(0, f"this is the document {found.id}; the file also has {', '.join(ids[1:6])}")
+    return Found(found, remarks)
+
+
+def answer_request(request: bytes) -> dict[str, Any]:
+    """Read the file of a request of :func:`read_apart`, and describe its document or the error as JSON has it."""
+    head, _, content = request.partition(b"\n")
+    try:
+        document, remarks = read_one(content, *json.loads(head))
+    except EntityNLMError as error:
+        return {"error": str(error)}
+    return {"document": document.to_dict(), "remarks": remarks}
+
+
+def limit_memory() -> None:
+    """Bound the address space of this process, where the system can (not on Windows)."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        import spacy  # noqa: F401 its libraries are mapped before the limit counts
+
+        used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MOST_MEMORY, used + MOST_MEMORY))
+
+
+if __name__ == "__main__":
+    limit_memory()
+    sys.stdout.buffer.write(json.dumps(answer_request(sys.stdin.buffer.read())).encode())
