@@ -19,7 +19,7 @@ from entitynlm.text.formats.registry import read_upload
 
 MOST_UNPACKED = 20 << 20  # bytes
 MOST_MEMORY = 1 << 30  # bytes of address space for reading, beyond those of the libraries
-READ_AT_ONCE = 1 << 20  # bytes that are read at once, because another process takes a second to start
+SMALL_UPLOAD = 1 << 20  # bytes that are read at once, because another process takes a second to start
 PACKED = (b"\x1f\x8b", b"x", b"PK")  # how gzip, zlib (DocBin) and zip begin
 MOST_DOCUMENTS = 100  # that are looked at in one file
 SECONDS = 60.0
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 def read_file(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
     """Read the first document of an upload, or the one that is named."""
-    small = len(content) <= READ_AT_ONCE and not content.startswith(PACKED)
+    small = len(content) <= SMALL_UPLOAD and not content.startswith(PACKED)
     return (read_one if small else read_apart)(content, name, format, wanted)
 
 
