@@ -36,7 +36,11 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
             ["“It was long ago.", "“Nobody lived there.", "“Then you came,”"],
         ),
         ('They called it "the house," and the "Red Swan" lay there.', []),
-        ('"What a day!" thought Nora. "Lovely!" said Ida.', ['"Lovely!"']),
+        ('"What a day!" thought Nora. "Lovely!" said Ida.', ['"What a day!"', '"Lovely!"']),
+        (  # what stands in the next paragraph tells nothing, and a paragraph in marks is said whatever it ends with
+            '"Nor anyone else?"\n\nIda reflected.\n\n"I went along the hall yesterday   "\n\n"When?" he asked.',
+            ['"Nor anyone else?"', '"I went along the hall yesterday   "', '"When?"'],
+        ),
         ("Under the arms stood the motto, “Never asleep,” in gold.", []),
         ("“To Ida from her sisters,” was engraved upon the ring.", []),
         ("She looked up as much as to say, “Must I go?”", []),

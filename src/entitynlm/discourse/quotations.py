@@ -1,9 +1,10 @@
 """Quotations: direct speech between quotation marks or after a dash.
 
 Marks differ from book to book, and one mark may open, close or be an apostrophe. All marks of a text are therefore paired
-together. Words in marks that are not spoken (a title, an expression held at arm's length, a thought) are not quotations.
+together. Words in marks that are neither spoken nor thought (a title, an expression held at arm's length) are not quotations.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from entitynlm.discourse.dash_dialogue import find_dash_dialogue
@@ -34,8 +35,10 @@ def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]
     """
     spans = sorted(pair_marks(document, paragraphs))
     found: list[Span] = []
+    borders = (*paragraphs, len(document.tokens)) if len(paragraphs) > 1 else (0, len(document.tokens))
     for span in spans:
-        if _is_speech(document, span, found[-1] if found else None):
+        number = bisect_right(borders, span[0])
+        if _is_speech(document, span, found[-1] if found else None, borders[number - 1 : number + 1]):
             found.append(span)
     after_dashes = list(find_dash_dialogue(document, paragraphs))
     if len(after_dashes) <= len(found):
@@ -54,15 +57,14 @@ def strip_marks(document: Document, span: Span) -> Span:
     return start, end
 
 
-def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
+def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Sequence[int]) -> bool:
+    """Tell whether words in marks are said, from the tokens around them in their paragraph (its first token and its end)."""
     tokens = document.tokens
     start, end = strip_marks(document, span)
     before = tokens[span[0] - 1] if span[0] else "."
     opens_sentence = span[0] == document.sentences[document.sentence_of[span[0]]][0]
-    verb_before = _find_verb(tokens, range(span[0] - 1, max(-1, span[0] - 1 - TAG_REACH), -1))
-    verb_after = _find_verb(tokens, range(span[1], min(len(tokens), span[1] + TAG_REACH)))
-    if THOUGHT_VERBS & {verb_after, verb_before}:
-        return False
+    verb_before = _find_verb(tokens, range(span[0] - 1, max(paragraph[0] - 1, span[0] - 1 - TAG_REACH), -1))
+    verb_after = _find_verb(tokens, range(span[1], min(paragraph[1], span[1] + TAG_REACH)))
     if verb_before == UNSAID or (verb_after == UNSAID and tokens[end - 1] == ","):
         return False
     if verb_before in NAMING_VERBS and before not in STOPS:
@@ -70,6 +72,8 @@ def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
     between = tokens[last[1] : span[0]] if last else ()
     if between and BETWEEN_QUOTATIONS.issuperset(between):  # "Come!" and "Go!"
         return True
+    if span[0] == paragraph[0] > 0 and span[1] == paragraph[1] and end - start > 1:
+        return True  # a paragraph in marks, whose dash at the end was lost
     if not ends_clause(tokens[end - 1]):
         after = tokens[span[1]] if span[1] < len(tokens) else "."
         unclosed = opens_sentence and (tokens[span[1] - 1] not in MARKS or after in DASHES)
