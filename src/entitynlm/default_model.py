@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from entitynlm.errors import ModelError
-from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, find_smollm2, list_missing
+from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, list_installs
 from entitynlm.model.packaged import choose_default, list_models
 
 MODEL_VARIABLE = "ENTITYNLM_MODEL"
@@ -26,11 +25,4 @@ def choose_model(model: str | Path | None) -> str:
 
 def list_usable() -> list[str]:
     """List the packaged models, and the language model that may be installed beside the package."""
-    names = list_models()
-    if not list_missing():
-        try:
-            find_smollm2()
-            names.append(f"{BACKBONE_PREFIX}{SMOLLM2}")
-        except ModelError:
-            pass
-    return names
+    return list_models() + [f"{BACKBONE_PREFIX}{SMOLLM2}"] * (not list_installs())

@@ -135,7 +135,7 @@ def test_models_lists_the_packaged_one_and_smollm2() -> None:
     figures = json.loads(result.stdout)
     packaged = {row["name"]: row for row in figures["models"]}[SMALL]
     assert packaged["default"] and packaged["state"] == "ready" and "resolver" in packaged["components"]
-    assert figures["language_models"][0]["name"] == "smollm2"
+    assert figures["language_model"]["name"] == "smollm2"
     assert SMALL in run("models").stdout
 
 

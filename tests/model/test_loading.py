@@ -13,6 +13,7 @@ from msgspec import structs
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.additions import SphereProjection, words_see_entities
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.loading import choose_boundaries, load_model
 from entitynlm.model.pretrained import load_pretrained
 from support.bare_language_models import needs_extra
@@ -48,7 +49,9 @@ def test_it_says_that_it_is_untrained(model: entitynlm.EntityNLM) -> None:
 def test_states_are_standardised_and_words_do_not_see_entities(model: entitynlm.EntityNLM) -> None:
     network = model.pretrained.get("generative")
     assert not words_see_entities(network)
-    positions = model.pretrained.make(structs.replace(network.config, mention_positions=3))
+    tokenizer = model.pretrained.encoder.tokenizer
+    config = structs.replace(network.config, mention_positions=3)
+    positions = EntityNetwork(config, len(tokenizer), tokenizer.start)
     assert not words_see_entities(positions)
     assert positions.additions.positions is not None
     torch.nn.init.ones_(positions.additions.positions.vectors)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -76,3 +79,33 @@ def test_models_of_the_package_are_found_by_name(folder: Path) -> None:
     assert find_model("a-model", folder=folder.parent) == folder
     with pytest.raises(ModelError, match="no model of the package"):
         find_model("another", folder=folder.parent)
+
+
+@dataclass
+class Scale:
+    """A component with one tensor and one setting."""
+
+    component_name = "scale"
+    factors: torch.Tensor
+    unit: str
+
+    def to_stored(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        return {"factors": self.factors}, {"unit": self.unit}
+
+    @classmethod
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Scale:
+        return cls(tensors["factors"], settings["unit"])
+
+
+def test_components_are_stored_with_the_model_and_built_once(tmp_path: Path) -> None:
+    pretrained, _ = make_bundle()
+    assert pretrained.get_component(Scale) is None
+    pretrained.set_component(Scale(torch.tensor([1.0, 2.5]), "words"))
+    save_pretrained(pretrained, tmp_path / "a")
+    loaded = load_pretrained(tmp_path / "a")
+    save_pretrained(loaded, tmp_path / "b")  # nobody asked for the component: it travels as it was read
+    again = load_pretrained(tmp_path / "b")
+    found = again.get_component(Scale)
+    assert found is not None and found.unit == "words"
+    assert torch.equal(found.factors, torch.tensor([1.0, 2.5]))
+    assert again.get_component(Scale) is found

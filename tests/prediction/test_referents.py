@@ -155,10 +155,10 @@ def test_who_comes_next_in_a_model_with_types() -> None:
     documents = [replace(document, entity_types=types) for document in make_documents()]
     encoder = Encoder.fit(documents, recipe=Recipe(), singletons="keep", typed=True, max_length=4)
     pretrained = Pretrained(encoder, None)
-    network = pretrained.add(
+    pretrained.add(
         ModelConfig(hidden_size=5, embedding_size=4, max_length=4, mention_types=3, softmax="full")
     )
-    chooser = NetworkChooser(network, encoder)
+    chooser = NetworkChooser(pretrained.get("generative"), encoder)
     story = documents[0]
     known, cut = (
         chooser.choose(story, [4])[0],

@@ -226,7 +226,7 @@ def make_letter_model(*, seed: int = 0, **options: Any) -> Pretrained:
     generator = torch.Generator().manual_seed(seed)
     for mode in get_args(Mode):
         config = make_letter_config(tokenizer, mode=mode, **options)
-        network = pretrained.add_part(config)
+        network = pretrained.add(config)
         for parameter in network.parameters():
             parameter.data = 0.5 * torch.randn(parameter.shape, generator=generator)
         network.eval()

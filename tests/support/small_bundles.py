@@ -60,7 +60,7 @@ def make_bundle(
     for mode in get_args(Mode):
         settings = {"hidden_size": 5, "embedding_size": 4, "max_length": 2, "sigma": 0.0, **options}
         config = ModelConfig(mode=mode, **settings)
-        network = pretrained.add_part(config)
+        network = pretrained.add(config)
         for parameter in network.parameters():
             parameter.data = std * torch.randn(parameter.shape, generator=generator)
         network.eval()

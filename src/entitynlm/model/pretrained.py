@@ -5,7 +5,7 @@
     DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
     DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
     DIR/shared.safetensors      what all parts have in common (in a compact model)
-    DIR/NAME.safetensors        the tensors of a trained component (see components.py), whose settings are in model.json
+    DIR/NAME.safetensors        the tensors of a trained component, whose settings are in model.json
     DIR/SHA256SUMS              the hashes of all these files, which are checked whenever the model is loaded
 
 Files are written beside their place and renamed, the list of hashes last, so a reader never sees half a model.
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
 import msgspec
 import torch
@@ -28,7 +28,6 @@ from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import read_json, write_atomically
 from entitynlm.hash_lists import HASH_LIST, write_hash_list
-from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
@@ -43,13 +42,38 @@ from entitynlm.model.packaged import (
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.model.stored_weights import build_network, read_weights
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Network = EntityNetwork | LanguageModel
-ComponentType = TypeVar("ComponentType", bound=Component)
+StoredComponent = tuple[dict[str, torch.Tensor], dict[str, Any]]
+"""Tensors (``NAME.safetensors``) and JSON settings of a component."""
 
 FORMAT_VERSION = 3
 SHARED = "shared"
 UNTRAINED = "untrained"
 """The note of a model whose entity side has never been trained: the name of its language model."""
+
+
+class Component(Protocol):
+    """A trained part of a model beside its networks, such as the resolver of ``annotate``.
+
+    The model knows none by type, so that a task adds its own in its own room.
+    """
+
+    component_name: ClassVar[str]
+
+    def to_stored(self) -> StoredComponent:
+        """Give tensors and settings from which :meth:`from_stored` makes an equal component."""
+        ...
+
+    @classmethod
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Self:
+        """Make the component that :meth:`to_stored` described."""
+        ...
+
+
+ComponentType = TypeVar("ComponentType", bound=Component)
 
 
 class StoredSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,23 +127,15 @@ class Pretrained:
         baseline: dict[str, Network] = {"rnnlm": self.language_model} if self.language_model else {}
         return {**self.networks, **baseline}
 
-    def add(self, config: ModelConfig) -> EntityNetwork:
-        """A new network with the given configuration as the part that its mode names."""
-        self.networks[config.mode] = self.make(config)
-        return self.networks[config.mode]
-
-    def add_part(self, config: ModelConfig) -> Network:
+    def add(self, config: ModelConfig) -> Network:
         """Add a new network, or a new LSTM baseline, as the part that its mode names."""
-        if config.mode != "rnnlm":
-            return self.add(config)
         tokenizer = self.encoder.tokenizer
-        self.language_model = LanguageModel(config, len(tokenizer), tokenizer.start, self.classes)
-        return self.language_model
-
-    def make(self, config: ModelConfig) -> EntityNetwork:
-        """A new network that is not a part of the model."""
-        tokenizer = self.encoder.tokenizer
-        return EntityNetwork(config, len(tokenizer), tokenizer.start, self.classes)
+        sizes = (len(tokenizer), tokenizer.start, self.classes)
+        if config.mode == "rnnlm":
+            self.language_model = LanguageModel(config, *sizes)
+            return self.language_model
+        self.networks[config.mode] = EntityNetwork(config, *sizes)
+        return self.networks[config.mode]
 
     def get(self, mode: str) -> EntityNetwork:
         """The part called ``mode``, or an error that says how to get one."""
@@ -234,7 +250,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     for mode, config in stored.parts.items():
         _check_part(folder, mode, config, pretrained.encoder)
         path = find_file(folder, f"{mode}.safetensors")
-        make = partial(pretrained.add_part, config)
+        make = partial(pretrained.add, config)
         build_network(make, {**shared, **read_weights(path)}, path).to(device).eval()
     return pretrained
 

@@ -1,7 +1,7 @@
 """Weights from files of any origin: safetensors, which hold no code, and no memory for sizes that a file merely claims.
 
 The library compares a file's header with the file's length. The sizes of a network, though, stand in JSON: so a network is built
-on torch's meta device first, where numbers take no room, and in earnest only if the file has weights of just these sizes.
+on torch's meta device, where numbers take no room, and gets the file's weights only if they have just these sizes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 class WithoutDrawing(TorchFunctionMode):
-    """Random numbers are not drawn: stored ones take their place, and for the meta device torch would import its compiler."""
+    """Skip the drawing of random numbers: stored ones follow, and torch would import its compiler for the meta device."""
 
     def __torch_function__(
         self, function: Any, types: Any, arguments: Any = (), options: Any = None
@@ -49,11 +49,12 @@ def build_network(make: Callable[[], NetworkType], weights: Weights, where: str 
     """
     try:
         with torch.device("meta"), WithoutDrawing():
-            needed = {name: tuple(value.shape) for name, value in make().state_dict().items()}
+            network = make()
     except MissingExtraError:
         raise
     except (EntityNLMError, RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{where}: a network with these settings can't be made ({error})") from error
+    needed = {name: tuple(value.shape) for name, value in network.state_dict().items()}
     for name in sorted({*needed, *weights}):
         found = tuple(weights[name].shape) if name in weights else None
         if found != needed.get(name):
@@ -62,10 +63,8 @@ def build_network(make: Callable[[], NetworkType], weights: Weights, where: str 
                 f"{where}: the weights don't fit the configuration and the vocabulary beside them ({sizes}); "
                 "they are those of another model"
             )
-    numbers = {name: value.float() for name, value in weights.items()}
+    numbers = {name: value.to(torch.float32, copy=True) for name, value in weights.items()}
     if broken := [name for name, value in numbers.items() if not torch.isfinite(value.sum())]:
         raise ModelError(f"{where}: {broken[0]} has numbers that are not finite; the file is damaged")
-    with WithoutDrawing():
-        network = make()
-    network.load_state_dict(numbers)
+    network.load_state_dict(numbers, assign=True)
     return network

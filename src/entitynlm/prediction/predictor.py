@@ -23,9 +23,9 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.embeddings import GLOVE, load_glove
 from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.pretrained import StoredComponent
 from entitynlm.model.stored_weights import build_network
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.features import SIZE

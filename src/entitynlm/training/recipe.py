@@ -169,7 +169,7 @@ def make_network(
             f"of up to {encoder.max_length} words: set the same max_length for all parts"
         )
     torch.manual_seed(derive_seed(seed, 0))
-    network = pretrained.add_part(config)
+    network = pretrained.add(config)
     if training.embeddings != "random":
         start_from_glove(network, encoder)
     if start is not None:

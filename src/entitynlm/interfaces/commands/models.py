@@ -1,9 +1,8 @@
-"""``entitynlm models``: the models that are here, and the language models that can stand behind one."""
+"""``entitynlm models``: the models that are here, and whether the language model of the better one is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,18 +11,18 @@ from rich.markup import escape
 
 from entitynlm.cache import cache_folder
 from entitynlm.default_model import MODEL_VARIABLE, explain_default
-from entitynlm.errors import ModelError
+from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.files import read_json
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.model.language_models import EXTRA, KnownLanguageModel, list_language_models, list_missing
+from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
 from entitynlm.model.packaged import CONFIG_FILE, PACKAGED_MODELS, list_models, read_language_model
 
 Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=options.check_exists)]
 
 
 def models(*, folders: Folders = None, terminal: Terminal) -> None:
-    """List the models that can be used, and the language models that one can be built on.
+    """List the models that can be used, and what is missing for the language model that one can be built on.
 
     Where no --model is given, the model is the one that the environment variable ENTITYNLM_MODEL names, else
     entitynlm-en-smollm2 where its language model is installed, else entitynlm-en. A language model by itself is --model
@@ -38,28 +37,18 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
     """
     from entitynlm.interfaces.views import draw_table
 
-    known = list_language_models()
     default, reason = explain_default()
     places = {name: PACKAGED_MODELS / name for name in list_models()}
     places |= {str(path): path for path in _find_folders(folders or [])}
-    found = [
-        {**_describe(place, known), "name": name, "default": name == default}
-        for name, place in places.items()
-    ]
+    found = [{**_describe(place), "name": name, "default": name == default} for name, place in places.items()]
     terminal.print(draw_table(("model", "parts", "stands on", "size"), map(_show, found), right=("size",)))
     chosen = f"used where no --model is given: {print_path(default)} ({reason}); {MODEL_VARIABLE}=NAME chooses another"
     terminal.print(f"\n{chosen}\n", markup=False)
-    rows = [
-        (one.name, _show_size(one.size), one.licence or "see its card", _show_place(one)) for one in known
-    ]
-    lines = [tuple(map(escape, row)) for row in rows]
-    terminal.print(draw_table(("language model", "size", "licence", "here"), lines, right=("size",)))
-    if missing := list_missing():
-        needed = f"language models need {', '.join(missing)}: pip install 'entitynlm[{EXTRA}]'"
-        terminal.print(f"\n{needed}", markup=False)
-    languages = [{**asdict(one), "place": one.place and str(one.place)} for one in known]
-    more = {"default": {"model": default, "reason": reason}, "missing": missing, "cache": str(cache_folder())}
-    terminal.write_json({"models": found, "language_models": languages, **more})
+    installs = list_installs()
+    state = f"can be installed: {' && '.join(installs)}" if installs else "is installed"
+    terminal.print(f"the language model {SMOLLM2} {state}; cache folder: {cache_folder()}", markup=False)
+    more = {"default": {"model": default, "reason": reason}, "cache": str(cache_folder())}
+    terminal.write_json({"models": found, "language_model": {"name": SMOLLM2, "install": installs}, **more})
 
 
 def _find_folders(folders: Sequence[Path]) -> list[Path]:
@@ -74,7 +63,7 @@ def _find_folders(folders: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _describe(folder: Path, known: Sequence[KnownLanguageModel]) -> dict[str, Any]:
+def _describe(folder: Path) -> dict[str, Any]:
     """Read a model's configuration; ``state`` says whether the language model that it stands on is here."""
     row: dict[str, Any] = {"folder": str(folder), "parts": [], "components": [], "language_model": None}
     row |= {"untrained": False, "state": "unreadable"}
@@ -87,12 +76,11 @@ def _describe(folder: Path, known: Sequence[KnownLanguageModel]) -> dict[str, An
         return row
     row["language_model"] = own = read_language_model(folder)
     row["state"] = "ready"
-    if own is not None and not Path(own["model"]).exists():
-        here = [one for one in known if one.name == own["model"] and one.place is not None]
-        if not here:
+    if own is not None:
+        try:
+            check_language_model(own["model"])
+        except (MissingExtraError, ModelError):
             row["state"] = "its language model is not here"
-        elif here[0].digest not in (None, own["digest"]):
-            row["state"] = "another language model of this name is here"
     return row
 
 
@@ -102,12 +90,6 @@ def _show(row: dict[str, Any]) -> tuple[str, ...]:
     stands = "its own LSTM" if own is None else f"{print_path(own['model'])} {own['digest']}"
     remarks = ["entity side untrained"] * row["untrained"] + [row["state"]] * (row["state"] != "ready")
     return tuple(map(escape, (row["name"], parts, "; ".join([stands, *remarks]), _show_size(row["bytes"]))))
-
-
-def _show_place(one: KnownLanguageModel) -> str:
-    if one.place is None:
-        return f"no: {one.install}"
-    return "ready" if one.cached else "unpacked at first use"
 
 
 def _show_size(size: int) -> str:
