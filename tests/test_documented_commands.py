@@ -115,7 +115,7 @@ def skip_reason(line: str) -> str | None:
     if "--engine ray" in line:
         return "it needs a cluster; tests/interfaces/batch/test_workers.py has a Ray of its own"
     if "--storage" in line or "runs/grid" in line:
-        return "it needs a database, or trains 200 networks; tests/experiments/test_sweep.py starts one, and has a smaller grid"
+        return "it needs a database, or trains 200 networks; tests/interfaces/test_sweep.py starts one, and has a smaller grid"
     if re.search(r"\bhuman\b", line):
         return "people's guesses are in InScript alone"
     if " MODEL" in line or " RUN/" in line:

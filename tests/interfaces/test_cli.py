@@ -125,7 +125,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "sweep {corpus} --out {taken}",
     "sweep {corpus} --out a --space nowhere.toml",
     "sweep {corpus} --out a --space {text}",
-    "sweep {corpus} --out a --pruner guess",
     "sweep {corpus} --out a --trials 0",
     "sweep {corpus} --out a --set model.nonsense=1",
     "sweep {corpus} --out a --storage nonsense://nowhere",

@@ -121,8 +121,8 @@ def test_a_disk_that_fills_up(verb: str, places: dict[str, str], tmp_path: Path)
 
 def test_a_sweep_goes_on_when_the_disk_has_space_again(places: dict[str, str], tmp_path: Path) -> None:
     """That a file could not be written is no fault of a trial: it must not count as done."""
-    verb = f"{CALLS['sweep']} --pruner none --json {{out}}/sweep.json".format(**places, out=tmp_path).split()
-    with mounted(tmp_path, "size=200k"):
+    verb = f"{CALLS['sweep']} --json {{out}}/sweep.json".format(**places, out=tmp_path).split()
+    with mounted(tmp_path, "size=80k"):
         stopped = CliRunner().invoke(app, verb)
         assert isinstance(stopped.exception, EntityNLMError), stopped.output
         assert "No space left on device" in str(stopped.exception) or "full" in str(stopped.exception)

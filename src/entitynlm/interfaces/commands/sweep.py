@@ -1,22 +1,39 @@
-"""``entitynlm sweep``: a hyperparameter search over a corpus; the winner is stored as a model."""
+"""``entitynlm sweep``: search for the best settings of a training with Optuna, whose storage processes and machines share."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from filelock import FileLock
 
-from entitynlm.errors import ConfigError
-from entitynlm.experiments.sweep import REASON, Pruner, Sweep, describe_state, find_best, load_space
+from entitynlm.config import load_toml
+from entitynlm.errors import ConfigError, DataError, EntityNLMError
 from entitynlm.extras import require
+from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.train import follow_training, parse_changes
-from entitynlm.interfaces.console import Terminal, count, print_path
+from entitynlm.interfaces.console import Terminal, count
 from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import Settings, load_settings
 
-MOST_ROWS = 20  # of the table that is printed
+PAPER = Path(__file__).resolve().parents[2] / "resources" / "sweeps" / "paper.toml"
+REASON = "reason"  # attribute of a trial that failed
+HEARTBEAT, SILENCE, MOST_RETRIES = (
+    20,
+    120,
+    3,
+)  # seconds; a trial that gives no sign of life for so long is tried again
+DEFAULT_TRIALS = 50  # where the space has ranges
+Space = dict[str, Any]
 
 
 def sweep(
@@ -28,103 +45,210 @@ def sweep(
     set_: options.Set = None,
     backbone: options.Backbone = None,
     trials: Annotated[int | None, typer.Option(min=1)] = None,
-    pruner: Pruner | None = None,
     storage: Annotated[str | None, typer.Option(metavar="URL")] = None,
-    study: str | None = None,
     format: options.Format = None,
     seed: options.Seed = 1,
     device: options.Device = "cpu",
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Search for the best settings of a training, and store the winner as a model.
+    """Search for the best settings of a training.
 
     Every point of the space is a trial: P is trained, and given up early if its development loss is worse than that of
-    others. The trials are kept in --out (or in the database --storage), and the same command goes on from there after
-    Ctrl-C, a crash, or with more --trials. Start the same command several times, on one machine or many, and the
-    processes share the trials. The winner also gets its proposal Q.
-
-    A space is a TOML file: [space] with a line such as "model.dropout" = [0.2, 0.5] or "training.learning_rate" =
-    { low = 1e-4, high = 0.1, log = true } for each setting; [sweep] with sampler, pruner, trials. Needs the extra scale.
+    half of the others. The same command goes on after Ctrl-C, a crash, or with more --trials; started several times, on
+    one machine or many, it shares the trials. The best settings are in --out/best.toml, for train --config.
 
     Examples:
 
       entitynlm sweep corpora/inscript -c configs/paper-inscript.toml --out runs/grid
-      entitynlm sweep stories -c configs/tiny.toml --space my-space.toml --trials 20 --out runs/sweep
-      entitynlm sweep stories --space my-space.toml --storage postgresql://me@db/optuna --study stories --out runs/sweep
+      entitynlm sweep stories --space my-space.toml --trials 20 --out runs/sweep
 
-    :param out: The sweep's folder: its database, and the winner as a model with its settings (best.toml).
-    :param space: The space to search: paper (the grid of the paper's section 3), or a TOML file.
-    :param trials: Points to try. Default: all of a grid, else what the space says, else 50.
-    :param pruner: Which trials are given up after an epoch: median (worse than half of the others), halving (successive
-        halving) or none. Default: as the space says, else median.
+    :param out: The sweep's folder: its database, and the settings of the best trial. Its name is that of Optuna's study.
+    :param space: The space to search: paper (the grid of the paper's section 3), or a TOML file (docs/howto-train.md).
+    :param trials: Points to try. Default: all, or 50 where the space has ranges.
     :param storage: A database (postgresql://user@host/name) for workers on many machines. Default: a file in --out.
-    :param study: The name of the search in the database. Default: the name of --out.
     """
-    require("optuna", extra="scale", purpose="a hyperparameter search")
-    found = load_space(space, pruner=pruner, trials=trials)
-    changes = parse_changes(set_ or [])
+    optuna = require("optuna", extra="scale", purpose="a hyperparameter search")
+    points, changes = load_space(space), parse_changes(set_ or [])
 
-    def make_settings(point: dict[str, Any]) -> Settings:
-        return load_settings(config, {**changes, **point}, language_model=backbone)
+    def make_settings(trial: Any = None) -> Settings:
+        drawn = draw_settings(points, trial) if trial else {}
+        return load_settings(config, {**changes, **drawn}, language_model=backbone)
 
-    make_settings({})
+    definition: list[Any] = [make_settings().to_dict(), points, seed]
     opened = open_corpus(corpus, format=format)
-    documents = list(opened.documents("train")), list(opened.documents("dev"))
-    plan = Sweep(documents, out, found, make_settings, seed, device)
-    search = plan.open(storage, study or out.resolve().name)
+    train, dev = list(opened.documents("train")), list(opened.documents("dev"))
+    definition += [document.tokens for document in (*train, *dev)]
+    study = open_study(storage, out, points, definition, seed)
     prepare_torch(device, threads)
+    from entitynlm.training.recipe import train_pretrained
+
     with follow_training(terminal, out / "log.txt") as progress:
-        progress.message(f"{count(plan.count_left(search), 'trial')} to do, in {print_path(out)}")
+        run = partial(train_pretrained, train, dev, seed=seed, device=device, progress=progress)
         try:
-            plan.run(search, progress)
-            best = find_best(search)
-            model = plan.store_winner(best, progress) if best else None
+            while left := count_left(study, points, trials):
+                progress.message(f"{count(left, 'trial')} to do")
+                study.optimize(partial(try_point, make_settings, run), n_trials=1, catch=EntityNLMError)
         except KeyboardInterrupt:
             progress.message(f"stopped; the same command goes on (in {out})")
             raise typer.Exit(130) from None
-    trials_done = list_trials(search)
-    show_trials(trials_done, terminal)
-    terminal.write_json({"task": "sweep", "best": best and best.number, "trials": trials_done})
+        except optuna.exceptions.StorageInternalError as error:
+            raise DataError(f"the study can't be written ({explain(error)})", path=out) from error
+    done = list_trials(study)
+    for one in done:
+        terminal.print(
+            *(f"{name}: {value}" for name, value in one.items() if value is not None), markup=False
+        )
+    best = done[0] if done[0]["state"] == "complete" else None
+    terminal.write_json({"task": "sweep", "best": best and best["trial"], "trials": done})
     if best is None:
-        raise ConfigError("no trial came to its end; the table has the reasons")
-    told = f"the winner is stored in {model}, its settings in {out / 'best.toml'}"
-    terminal.print(f"{told}: development loss {best.value:.4f}", markup=False)
+        raise ConfigError("no trial came to its end; the list has the reasons")
+    write_settings(out / "best.toml", make_settings(optuna.trial.FixedTrial(best["settings"])))
+    terminal.print(f"train the best with: entitynlm train {corpus} -c {out / 'best.toml'}", markup=False)
+
+
+def write_settings(path: Path, settings: Settings) -> None:
+    """Write settings as a TOML file, which has no value for None."""
+    lines = []
+    for name, section in settings.to_dict().items():
+        lines.append(f"[{name}]")
+        lines += [f"{key} = {json.dumps(value)}" for key, value in section.items() if value is not None]
+    write_text(path, "\n".join([*lines, ""]))
+
+
+def load_space(source: str | Path) -> Space:
+    """Load a space, the paper's or that of a file: the values of each setting, or a range of numbers."""
+    from optuna.distributions import FloatDistribution
+
+    path = PAPER if source == "paper" else Path(source)
+    space = load_toml(path)
+    if list(space) != ["space"] or not (space := space["space"]) or not isinstance(space, dict):
+        raise ConfigError(f"{path}: a space has one section, [space], with a line for each setting")
+    for name, values in space.items():
+        try:
+            if isinstance(values, dict):
+                FloatDistribution(**values)
+            elif not isinstance(values, list) or not values:
+                raise ValueError("a list of values is wanted, or a range such as { low = 0.1, high = 0.5 }")
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{path}: {name}: {error}") from error
+    return space
+
+
+def draw_settings(space: Space, trial: Any) -> dict[str, Any]:
+    """Draw the settings of a trial, as changes like ``{"model.dropout": 0.5}``; a table has settings that change together."""
+    changes: dict[str, Any] = {}
+    for name, values in space.items():
+        if isinstance(values, dict):
+            whole = isinstance(values["low"], int) and isinstance(values["high"], int)
+            changes[name] = (trial.suggest_int if whole else trial.suggest_float)(name, **values)
+        else:
+            by_label = dict(zip(label_values(values), values, strict=True))
+            chosen = by_label[trial.suggest_categorical(name, list(by_label))]
+            changes |= chosen if isinstance(chosen, dict) else {name: chosen}
+    return changes
+
+
+def label_values(values: list[Any]) -> list[Any]:
+    """Name values for Optuna, which stores no lists and tables."""
+    return [value if isinstance(value, str | int | float) else json.dumps(value) for value in values]
+
+
+def open_study(storage: str | None, folder: Path, space: Space, definition: list[Any], seed: int) -> Any:
+    """Open the study of the folder's name, or make it; one that was begun with another definition is refused."""
+    import optuna
+    from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
+    from sqlalchemy.pool import NullPool
+
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    folder.mkdir(parents=True, exist_ok=True)
+    making: dict[str, Any] = {"study_name": folder.resolve().name, "load_if_exists": True}
+    making["pruner"] = optuna.pruners.MedianPruner(n_warmup_steps=1)
+    making["sampler"] = optuna.samplers.TPESampler(seed=seed)
+    if count_points(space) is not None:
+        labels = {name: label_values(values) for name, values in space.items()}
+        making["sampler"] = optuna.samplers.GridSampler(labels, seed=seed)
+    try:
+        with FileLock(folder / ".lock"):  # two processes can't make one database at once
+            making["storage"] = RDBStorage(
+                (storage or f"sqlite:///{folder}/study.db").replace("postgresql:", "postgresql+psycopg:", 1),
+                engine_kwargs={"poolclass": NullPool},  # the database is asked once in minutes
+                heartbeat_interval=HEARTBEAT,
+                grace_period=SILENCE,
+                heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(MOST_RETRIES),
+            )
+        study = optuna.create_study(**making)
+    except Exception as error:  # SQLAlchemy's and its drivers'
+        raise ConfigError(f"{folder}: the study can't be used ({explain(error)})") from error
+    now = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
+    if study.user_attrs.get("definition", now) != now:
+        raise ConfigError(
+            f"{folder}: begun with another corpus, space, seed or settings; choose another --out"
+        )
+    study.set_user_attr("definition", now)
+    return study
+
+
+def count_points(space: Space) -> int | None:
+    """Count the points of a grid, each of which is tried once; None where the space has ranges."""
+    lists = [values for values in space.values() if isinstance(values, list)]
+    return math.prod(map(len, lists)) if len(lists) == len(space) else None
+
+
+def count_left(study: Any, space: Space, trials: int | None) -> int:
+    """Count the trials that are still to be finished: of a grid, its points; an interrupted trial is not finished."""
+    found = (one for one in list_trials(study) if one["state"] in ("complete", "pruned", "fail"))
+    done = [json.dumps(one["settings"], sort_keys=True) for one in found]
+    points = count_points(space)
+    if points is None:
+        return max(0, (trials or DEFAULT_TRIALS) - len(done))
+    return max(0, min(points, trials or points) - len(set(done)))
+
+
+def try_point(make_settings: Callable[[Any], Settings], run: Callable[..., Any], trial: Any) -> float:
+    """Train P with a trial's settings, and return the development loss of its best epoch."""
+    from optuna.exceptions import TrialPruned
+    from optuna.storages import RetryHeartbeatStaleTrialCallback
+
+    def report(mode: str, record: dict[str, Any]) -> None:
+        trial.report(record["dev_loss"], record["epoch"])
+        if trial.should_prune():
+            raise TrialPruned
+
+    try:
+        trained = run(make_settings(trial), parts=["generative"], on_epoch=report)
+    except EntityNLMError as error:
+        trial.set_user_attr(REASON, str(error))
+        raise
+    if trained is None:  # interrupted
+        RetryHeartbeatStaleTrialCallback()(trial.study, trial.study.trials[trial.number])
+        raise KeyboardInterrupt
+    return float(trained.notes["training"]["generative"]["best_dev_loss"])
+
+
+def explain(error: Exception) -> str:
+    """Say in one line why a database can't be used, without its address, which may have a password."""
+    reason = str(getattr(error.__cause__ or error, "orig", error.__cause__ or error)).splitlines()[0]
+    return reason.replace("database or disk is full", "No space left on device")
 
 
 def list_trials(study: Any) -> list[dict[str, Any]]:
-    """Describe all trials by plain values, the best first; those that were given up or failed are at the end."""
-
-    def rank(trial: Any) -> tuple[int, float, int]:
-        state = {"COMPLETE": 0, "PRUNED": 1}.get(trial.state.name, 2)
-        return state, min(trial.intermediate_values.values(), default=1e9), trial.number
-
-    return [
+    """Describe all trials, the best first; a failure without a reason is an interruption, after which a trial is tried again."""
+    found = [
         {
             "trial": trial.number,
-            "state": describe_state(trial),
+            "state": trial.state.name.lower(),
             "settings": trial.params,
             "dev_loss": trial.value,
             "dev_losses": list(trial.intermediate_values.values()),
             "reason": trial.user_attrs.get(REASON),
         }
-        for trial in sorted(study.trials, key=rank)
+        for trial in study.trials
     ]
-
-
-def show_trials(trials: list[dict[str, Any]], terminal: Terminal) -> None:
-    """Print the best trials: development loss of the best epoch in nats per word, settings, epochs and state."""
-    from entitynlm.interfaces.views import draw_table
-
-    names = list(dict.fromkeys(name for trial in trials for name in trial["settings"]))
-    rows = [
-        [
-            str(trial["trial"]),
-            f"{min(trial['dev_losses']):.4f}" if trial["dev_losses"] else "",
-            *(str(trial["settings"].get(name, "")) for name in names),
-            str(len(trial["dev_losses"])),
-            " ".join(filter(None, (trial["state"], trial["reason"]))),
-        ]
-        for trial in trials[:MOST_ROWS]
-    ]
-    terminal.print(draw_table(("trial", "dev loss", *names, "epochs", "state"), rows, right=("dev loss",)))
+    for one in found:
+        if one["state"] == "fail" and not one["reason"]:
+            one["state"] = "interrupted"
+    return sorted(
+        found, key=lambda one: (one["state"] != "complete", min(one["dev_losses"], default=math.inf))
+    )
