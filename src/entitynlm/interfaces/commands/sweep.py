@@ -25,7 +25,7 @@ from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import Settings, load_settings
 
-PAPER = Path(__file__).resolve().parents[2] / "resources" / "sweeps" / "paper.toml"
+PAPER_GRID = Path(__file__).resolve().parents[2] / "resources" / "sweeps" / "paper.toml"
 REASON = "reason"  # attribute of a trial that failed
 HEARTBEAT, SILENCE, MOST_RETRIES = (
     20,
@@ -120,7 +120,7 @@ def load_space(source: str | Path) -> Space:
     """Load a space, the paper's or that of a file: the values of each setting, or a range of numbers."""
     from optuna.distributions import FloatDistribution
 
-    path = PAPER if source == "paper" else Path(source)
+    path = PAPER_GRID if source == "paper" else Path(source)
     space = load_toml(path)
     if list(space) != ["space"] or not (space := space["space"]) or not isinstance(space, dict):
         raise ConfigError(f"{path}: a space has one section, [space], with a line for each setting")
