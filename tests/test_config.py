@@ -12,7 +12,7 @@ from entitynlm.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    "config", [ModelConfig(mode="causal", copying=True), TrainingConfig(weights=(1, 1, 1, 0.1))]
+    "config", [ModelConfig(mode="causal", tied=True), TrainingConfig(weights=(1, 1, 1, 0.1))]
 )
 def test_a_configuration_survives_json(config: Any) -> None:
     assert from_dict(type(config), to_dict(config)) == config
@@ -28,7 +28,7 @@ def test_a_configuration_survives_json(config: Any) -> None:
         ),
         (ModelConfig, {"hidden_size": "3"}, r"hidden_size must be a whole number, not '3'"),
         (ModelConfig, {"hidden_size": 0}, r"hidden_size must be a whole number >= 1, not 0"),
-        (ModelConfig, {"copying": 1}, r"copying must be true or false, not 1"),
+        (ModelConfig, {"tied": 1}, r"tied must be true or false, not 1"),
         (ModelConfig, {"dropout": 1.0}, r"dropout must be a number < 1\.0, not 1\.0"),
         (ModelConfig, {"mode": "magic"}, r"mode must be one of 'generative', 'causal', .*, not 'magic'"),
         (

@@ -122,7 +122,7 @@ def gru() -> Iterator[None]:
 
 @pytest.mark.usefixtures("gru")
 def test_the_recipe_for_a_backbone_works() -> None:
-    options: dict[str, Any] = {"backbone": "gru", "max_length": 2, "mention_positions": 2, "copying": True}
+    options: dict[str, Any] = {"backbone": "gru", "max_length": 2, "mention_positions": 2}
     model, proposal = make_network("generative", **options), make_network("causal", seed=1, **options)
     words = make_words(4)
     analyses = list_analyses(model, words)

@@ -56,9 +56,6 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each
         number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L
         through e_current alone).
-    :param copying: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
-        (off: as in the paper, where an entity shapes words through its vector alone). A proposal, which has seen the word,
-        compares it with every entity's words.
     :param softmax: the LSTM's, ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the LSTM's word embeddings as output weights (needs embedding_size = hidden_size).
     :param tuned_output: fine-tune a pretrained backbone where words are predicted, by a small network that is added to its last
@@ -79,7 +76,6 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sigma: NonNegative = 0.01
     features: Features = "paper"
     mention_positions: Count = 0
-    copying: bool = False
     softmax: Softmax = "classes"
     tied: bool = False
     tuned_output: bool = False

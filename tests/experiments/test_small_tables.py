@@ -1,4 +1,4 @@
-"""The small tables: all three of one quick model (their figures are golden outputs), and settings that the package carries."""
+"""The small tables: all three of one quick model and settings that the package carries."""
 
 from __future__ import annotations
 

@@ -26,9 +26,7 @@ from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [
     {"mention_positions": 2, "mention_types": 2},
-    {"mention_positions": 1, "copying": True},
-    {"copying": True},
-    {"mention_positions": 2, "copying": True, "softmax": "full", "max_length": 2},
+    {"mention_positions": 2, "softmax": "full", "max_length": 2},
     {},
     {"mention_types": 2, "features": "rich"},
     {"new_entity": "zero", "features": "none"},

@@ -83,8 +83,6 @@ def test_shifting() -> None:
         {},
         {"tied": True},
         {"mention_positions": 2},
-        {"copying": True},
-        {"mention_positions": 1, "copying": True},
     ],
 )
 def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ SENTENCES = [0] * 9 + [1] * 8 + [2] * 7
 
 @pytest.fixture(scope="module")
 def networks() -> tuple[EntityNetwork, EntityNetwork]:
-    options = {"sigma": 0.01, "new_entity": "noise", "copying": True, "mention_positions": 2}
+    options = {"sigma": 0.01, "new_entity": "noise", "mention_positions": 2}
     return make_network(mode="generative", **options), make_network(mode="causal", seed=1, **options)
 
 

@@ -23,9 +23,8 @@ from support.small_models import encoded_documents, make_network, model_options
 
 
 def log_prob_words(state: StoryState, tables: WordTables, at: int) -> torch.Tensor:
-    """(V,) equation 6 for every word of a vocabulary, with the copies of the open mention mixed in."""
-    h = torch.from_numpy(tables.contexts[at : at + 1])
-    return state.mix_copies(state.log_prob_pieces(h), h)
+    """(V,) equation 6 for every word of a vocabulary."""
+    return state.log_prob_pieces(torch.from_numpy(tables.contexts[at : at + 1]))
 
 
 def score_by_state(network: EntityNetwork, document: EncodedDocument) -> dict[str, np.ndarray]:
@@ -56,8 +55,6 @@ def test_a_state_expects_what_the_slow_twin_and_the_batch_score(
 ) -> None:
     network = make_network(**options)
     document = data.draw(encoded_documents(mention_types=options["mention_types"]))
-    if network.additions.string_match is not None:
-        return  # a proposal's string match is left to the sampler
     found = score_by_state(network, document)
     with torch.no_grad():
         twin = SlowTwin(network, FixedNoise()).score(document)
@@ -67,24 +64,6 @@ def test_a_state_expects_what_the_slow_twin_and_the_batch_score(
         np.testing.assert_allclose(found[name], expected, atol=1e-10)
         if batch is not None:
             np.testing.assert_allclose(found[name], getattr(batch, name).numpy(), atol=1e-10)
-
-
-@pytest.mark.parametrize("positions", [0, 2])
-def test_a_third_of_the_copy_candidates_is_a_third(positions: int) -> None:
-    """1 / 3 is no number of single precision: page, batch and slow twin agree to 1e-10 where words are copied."""
-    network = make_network(copying=True, mention_positions=positions)
-    x, one = [4, 1, 5, 1, 6, 1, 4], [1, 0, 1, 0, 1, 0, 1]
-    document = make_text(x, one, one, [1] * 7)
-    with torch.no_grad():
-        expected = np.array([float(score.x) for score in SlowTwin(network, FixedNoise()).score(document)])
-        batch = score_encoded(network, [document], noise=FixedNoise()).x.numpy()
-    np.testing.assert_allclose(batch, expected, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(score_by_state(network, document)["x"], expected, rtol=0, atol=1e-10)
-
-
-def make_text(x: list[int], r: list[int], e: list[int], l: list[int]) -> EncodedDocument:
-    arrays = (np.array(values) for values in (x, r, e, l, [0] * len(x), range(len(x))))
-    return EncodedDocument("d", *arrays)
 
 
 def make_states(words: int, entities: int, size: int = 16) -> tuple[StoryState, EncodedDocument]:
@@ -100,7 +79,7 @@ def make_states(words: int, entities: int, size: int = 16) -> tuple[StoryState, 
 
 
 def test_states_are_immutable_and_branch() -> None:
-    network = make_network(mode="generative", copying=True, mention_positions=2)
+    network = make_network(mode="generative", mention_positions=2)
     document = EncodedDocument(
         "d", *(np.array(a) for a in ([4, 5, 6], [1, 0, 1], [1, 0, 2], [1, 1, 1])), np.zeros(3), np.arange(3)
     )
@@ -114,9 +93,6 @@ def test_states_are_immutable_and_branch() -> None:
     assert start.history.entities == 0 and np.array_equal(first.vectors, vectors)
     assert one.history.entities == 1 and other.history.entities == 2
     assert not np.array_equal(one.vectors[0], vectors[0]) and np.array_equal(other.vectors[0], vectors[0])
-    assert one.count_copies(5, [1]).tolist() == [[0, 0, 0]] and other.count_copies(4, [1]).tolist() == [
-        [1, 1, 1]
-    ]
 
 
 def test_many_entities_share_their_memory() -> None:
@@ -126,21 +102,7 @@ def test_many_entities_share_their_memory() -> None:
     assert state.history.table[COUNT].sum() == 2_000
 
 
-def test_an_added_entity_is_known_by_its_words() -> None:
-    network = make_network(mode="generative", copying=True, mention_positions=1)
-    document = EncodedDocument(
-        "d", *(np.array(a) for a in ([4, 5], [0, 0], [0, 0], [1, 1])), np.zeros(2), np.arange(2)
-    )
-    (chunk,) = Readings(document).read(network)
-    tables = chunk.model
-    state = StoryState.begin(network, tables).add_entity(1, np.ones(network.config.hidden_size), [7, 3])
-    assert state.count_copies(7, [1]).tolist() == [[1, 1, 1]]
-    after = state.observe((7, 1, 1, 2), tables, 0)
-    assert after.count_copies(3, [1]).tolist() == [[0, 1, 1]]
-    assert state.expect(tables, 0).log_probs.shape == (2,)
-
-
-@pytest.mark.parametrize("options", [{}, {"copying": True, "mention_positions": 2}])
+@pytest.mark.parametrize("options", [{}, {"mention_positions": 2}])
 def test_words_are_a_distribution_with_and_without_the_entity(options: dict[str, Any]) -> None:
     network = make_network(mode="generative", **options)
     document = EncodedDocument(

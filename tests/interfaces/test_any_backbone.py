@@ -17,9 +17,7 @@ from support.small_bundles import add_resolver
 STORY = "Ann saw Bo . Zygmunt ran , and Ann saw Zygmunt ."
 
 
-@pytest.fixture(
-    scope="module", params=[{}, {"mention_positions": 2, "copying": True}], ids=["plain", "copying"]
-)
+@pytest.fixture(scope="module", params=[{}, {"mention_positions": 2}], ids=["plain", "positions"])
 def model(request: pytest.FixtureRequest) -> entitynlm.EntityNLM:
     return entitynlm.EntityNLM(add_resolver(make_letter_model(**request.param), epochs=40))
 

@@ -55,8 +55,7 @@ def model(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENTITYNLM_CACHE", str(folder / "cache"))
         language_model = save_model(folder / "lm", request.param, context=64)
-        copying = {"model.copying": request.param == "llama"}
-        settings = load_settings(None, {**TINY, **copying}, language_model=str(language_model))
+        settings = load_settings(None, TINY, language_model=str(language_model))
         parts: Any = ("generative", "causal")
         made = train_pretrained(
             stories[:4], stories[4:6], settings, parts=parts, seed=1, folder=folder / "model"

@@ -48,7 +48,7 @@ def make_text(words: Sequence[str]) -> Document:
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=90),
     cut=st.integers(1, 89),
-    options=st.sampled_from([{}, {"copying": True, "mention_positions": 2, "sigma": 0.1}]),
+    options=st.sampled_from([{}, {"mention_positions": 2, "sigma": 0.1}]),
     seed=st.integers(0, 3),
 )
 def test_the_table_of_a_beginning_is_the_beginning_of_the_table(

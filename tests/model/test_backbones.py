@@ -34,7 +34,7 @@ TINY = Letters("ab", 2)
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"mention_positions": 2},
-    {"mention_positions": 1, "copying": True, "sigma": 0.5},
+    {"mention_positions": 1, "sigma": 0.5},
     {"hidden_size": 6, "new_entity": "zero", "features": "rich"},
 ]
 

@@ -55,7 +55,7 @@ class _Loss(torch.nn.Module):
     "options",
     [
         {},
-        {"mention_types": 2, "softmax": "full", "features": "rich", "mention_positions": 2, "copying": True},
+        {"mention_types": 2, "softmax": "full", "features": "rich", "mention_positions": 2},
         {"new_entity": "zero"},
         {"tied": True, "embedding_size": 3},
         {"mode": "causal", "mention_types": 2},

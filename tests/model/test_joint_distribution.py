@@ -21,8 +21,7 @@ ONE = torch.ones((), dtype=torch.float64)
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"mention_types": 2, "mention_positions": 2},
-    {"mention_positions": 1, "copying": True},
-    {"copying": True},
+    {"mention_positions": 1},
     {"softmax": "full", "features": "rich"},
     {"softmax": "full", "tied": True, "mention_types": 2, "new_entity": "zero"},
     {"new_entity": "zero", "features": "none"},

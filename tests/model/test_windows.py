@@ -13,7 +13,6 @@ from entitynlm.model.batch.document_index import index_document
 from entitynlm.model.batch.scores import (
     Carried,
     Window,
-    compare_mention_words,
     cut_windows,
     score_encoded,
     score_windows,
@@ -46,7 +45,6 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
             start=start,
             end=end,
             past=past,
-            string_matches=compare_mention_words(document, network),
         )
         windows.append(Window(document.words[start:end], index))
     return windows

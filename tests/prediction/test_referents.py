@@ -62,8 +62,6 @@ OPTIONS = [
     {},
     {"mention_types": 2, "features": "rich"},
     {"mention_positions": 2, "max_length": 4},
-    {"mention_positions": 2, "max_length": 4, "copying": True},
-    {"max_length": 4, "copying": True},
     {"mention_types": 2, "mention_positions": 3, "softmax": "full", "max_length": 3},
 ]
 

@@ -113,7 +113,6 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
         "tied": draw(st.booleans()),
         "features": draw(st.sampled_from(["paper", "rich", "none"])),
         "mention_positions": states,
-        "copying": states > 0 and draw(st.booleans()),
         "new_entity": draw(st.sampled_from(["noise", "zero"])),
         "sigma": draw(st.sampled_from([0.0, 0.01, 1.0])),
         "seed": draw(st.integers(0, 1000)),

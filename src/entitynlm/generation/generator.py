@@ -198,19 +198,14 @@ class Generator:
     def _draw_word(
         self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
     ) -> tuple[int, Words, Carry]:
-        """Draw a word piece by piece, or copy one; a word that is banned, does not end or can't be shown is drawn again."""
-        share, candidates = state.expect_copy(self.network.backbone.state(state.carry))
+        """Draw a word piece by piece; a word that is banned, does not end or can't be shown is drawn again."""
         for _ in range(MOST_DRAWS):
-            pieces: Words = ()
-            if candidates and float(torch.rand(1, generator=self.generator)) < share:
-                x = candidates[int(torch.randint(len(candidates), (1,), generator=self.generator))]
-            else:
-                pieces, carry = self._draw_pieces(state, entity, constraints)
-                if not self.words.is_whole(pieces, in_mention=bool(entity)):
-                    continue
-                x = self.words.learn(self.words.tokenizer.join(pieces))
+            pieces, carry = self._draw_pieces(state, entity, constraints)
+            if not self.words.is_whole(pieces, in_mention=bool(entity)):
+                continue
+            x = self.words.learn(self.words.tokenizer.join(pieces))
             if x not in constraints.banned and self.words[x].lower() not in unfit:
-                return (x, pieces, carry) if pieces else self._put(state, x)
+                return x, pieces, carry
         return self._put(state, self.words.learn(FALLBACK))  # no word that may stand here is probable
 
     def _draw_pieces(self, state: StoryState, entity: int, constraints: Constraints) -> tuple[Words, Carry]:

@@ -1,6 +1,6 @@
 """Words of an open vocabulary while a text is generated: how they are spelled where they stand, and where sentences end.
 
-A language model whose pieces carry white space says itself where a space is; a name that is put in, or a word that is copied,
+A language model whose pieces carry white space says itself where a space is; a name that is put in
 gets a space unless an opening bracket or quotation mark stands before it. Such models read no ``</s>``: a sentence ends after its
 final mark and the quotation marks and brackets that close right after it.
 """
@@ -45,7 +45,7 @@ class OpenVocabulary:
         return never, torch.tensor([*never.tolist(), *ending], dtype=torch.int64)
 
     def learn(self, word: str) -> int:
-        """Learn a word that may be generated (spelled, named or copied); returns its key."""
+        """Learn a word that may be generated (spelled or named); returns its key."""
         key = int(self.tokenizer.encode([word])[0])
         self._words[key] = word
         return key

@@ -95,7 +95,7 @@ class StoryOpening:
         vector = network.create_entity(torch.tensor([mention_type]), noise)[0]
         for row in reading.after[0]:
             vector = network.update(vector, network.project_update(reading.table[int(row)]))
-        self.state = self.state.add_entity(mention_type, vector.cpu().numpy(), words.x.tolist())
+        self.state = self.state.add_entity(mention_type, vector.cpu().numpy())
         number = self.state.history.entities
         self.names[number] = name
         return number

@@ -1,4 +1,4 @@
-"""Rows of a state table, in compiled code: that of a new entity (eq. 7), of an entity after a word (eq. 8), and its words."""
+"""Rows of a state table, in compiled code: that of a new entity (eq. 7), of an entity after a word (eq. 8)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import NO_PREDECESSOR
 
 
 @njit(nogil=True, fastmath=FAST)
@@ -20,13 +19,12 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, fastmath=FAST)
-def create_entity(sigma, means, vectors, seen, used, k, noise):  # type: ignore[no-untyped-def]
+def create_entity(sigma, means, vectors, used, k, noise):  # type: ignore[no-untyped-def]
     """Eq. 7: make the row of a new entity of type k, with noise (D,)."""
     if sigma == 0:
         return k
     row = used[0]
     used[0] += 1
-    seen[row] = 0
     square = 0.0
     for d in range(means.shape[1]):
         u = means[k, d] + sigma * noise[d]
@@ -75,28 +73,3 @@ def score_rows(queries, t, vectors, rows, out):  # type: ignore[no-untyped-def]
     """Eq. 4's product of word t's query with the vectors of some rows."""
     for i in range(len(rows)):
         out[i] = multiply(queries, t, vectors, rows[i])
-
-
-@njit(nogil=True)
-def count_row_copies(words, before, seen, last, row, x, previous, position):  # type: ignore[no-untyped-def]
-    """Copying at word x of a mention: whether it opens a stretch of the entity's words, its copy candidates, its copies."""
-    wanted = previous if seen[row] > 0 and last[row] == position - 1 else NO_PREDECESSOR
-    candidates, copies = 0, 0
-    for k in range(min(seen[row], words.shape[1])):
-        if before[row, k] == wanted:
-            candidates += 1
-            if words[row, k] == x:
-                copies += 1
-    return wanted == NO_PREDECESSOR, candidates, copies
-
-
-@njit(nogil=True)
-def remember(words, before, seen, last, row, new, x, previous, position):  # type: ignore[no-untyped-def]
-    """Write the entity's latest words (its copy memory) into row ``new``: those of the row that was updated, and this one."""
-    kept = words.shape[1]
-    for k in range(min(seen[row], kept)):
-        words[new, k], before[new, k] = words[row, k], before[row, k]
-    place = seen[row] % kept
-    words[new, place] = x
-    before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else NO_PREDECESSOR
-    seen[new], last[new] = seen[row] + 1, position

@@ -33,7 +33,6 @@ from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
-from entitynlm.model.encoding.copying import NO_PREDECESSOR, find_rarity
 from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
@@ -99,7 +98,6 @@ class ParticleFilter:
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
-        self.last_word = NO_PREDECESSOR
         self.log_evidence = np.zeros(config.islands)  # of the words until the last resampling
         self.copies = np.full(config.islands, config.particles)  # (n,) of each different particle
         self.island = np.arange(config.islands)  # (n,)
@@ -125,17 +123,14 @@ class ParticleFilter:
         log_evidence = np.empty((config.islands, len(words)))
         width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
-        x, rarity = words.x.astype(np.int64), find_rarity(words.x)
+        x = words.x.astype(np.int64)
         for start in range(0, len(words), config.words):
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
             uniforms = self._for_choices.random((stop - start, population.count, 3))
             noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
-            seen = slice(start, stop)
-            segment = Segment(
-                start, self.position, end, sentence[start:stop], self.last_word, x[seen], rarity[seen]
-            )
+            segment = Segment(start, self.position, end, sentence[start:stop], x[start:stop])
             advance(
                 population.particles,
                 P, population.model_states.rows, Q, population.proposal_states.rows, config.share,
@@ -147,17 +142,15 @@ class ParticleFilter:
             log_words = self._score_words(chunk, segment, choices)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
-            self.last_word = int(x[stop - 1])
             self._resample(ended=self.position >= end)
             self._compact()
         return log_evidence
 
     def _start(self, chunk: Chunk) -> Population:
         if self._population is None:
-            copying = self.model.config.copying or self.proposal.config.copying
             proposal = None if self.model is self.proposal else chunk.proposal
             particles, islands = self.config.particles, self.config.islands
-            self._population = Population(chunk.model, proposal, particles, islands, copying=copying)
+            self._population = Population(chunk.model, proposal, particles, islands)
         return self._population
 
     def _compact(self, *, always: bool = False) -> None:

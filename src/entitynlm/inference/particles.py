@@ -51,9 +51,7 @@ class Segment(NamedTuple):
     position: int
     end: int
     sentence: np.ndarray  # (S,)
-    before: int  # the word before them
     x: np.ndarray  # (S,) the words
-    rarity: np.ndarray  # (S,) how frequent these are
 
 
 class Choices(NamedTuple):
@@ -118,14 +116,12 @@ class Population:
         proposal: WordTables | None,
         particles: int,
         islands: int,
-        *,
-        copying: bool = False,
     ) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)
 
         self.count, self.islands = (count := islands * particles), islands
-        self.model_states = StateTable(model, count, copying=copying)
+        self.model_states = StateTable(model, count)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
         memory = np.zeros((count, 64, MEMORY_COLUMNS), dtype=np.int32)
         self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([islands])])

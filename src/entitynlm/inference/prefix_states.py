@@ -141,7 +141,6 @@ def view_particle(reached: ParticleFilter, number: int, sentence: int) -> StoryS
         int(particles.current[number]),
         int(particles.mention_type[number]) if remaining else 0,
         sentence=sentence,
-        previous=reached.last_word,
     )
 
 

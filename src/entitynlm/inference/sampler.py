@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row_once
+from entitynlm.inference.entity_rows import create_entity, multiply, update_row_once
 from entitynlm.inference.kernels import (
     FAST,
     count_draws,
@@ -40,7 +40,6 @@ from entitynlm.inference.particles import (
 )
 from entitynlm.inference.state_tables import NetworkArrays, Rows
 from entitynlm.model.batch.document_index import COUNT, MENTION, SENTENCE, TOKEN, TYPE
-from entitynlm.model.encoding.copying import compare_words
 
 
 @njit(nogil=True)
@@ -64,7 +63,7 @@ def advance(  # type: ignore[no-untyped-def]
     )  # particles that start a mention at the present word
     most = max(particles.memory.shape[1], P.log_types.shape[1], P_rows.lengths.shape[1])
     scratch, counts = np.empty((6, most)), np.zeros(most, dtype=np.int64)
-    candidates = np.zeros((6, most), dtype=np.int64)
+    candidates = np.zeros((5, most), dtype=np.int64)
     new_rows = np.empty(
         (noise.shape[1], P.log_types.shape[1]), dtype=np.int64
     )  # of entities that are new at the word
@@ -198,7 +197,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
     """Give the row of an entity of type k that is new at this word, which the particles of an island share."""
     if new_rows[k] < 0:
-        new_rows[k] = create_entity(P.sigma, P.means, P_rows.vectors, P_rows.copy_seen, P_rows.used, k, noise)
+        new_rows[k] = create_entity(P.sigma, P.means, P_rows.vectors, P_rows.used, k, noise)
     return new_rows[k]
 
 
@@ -209,8 +208,6 @@ def _score_candidates(  # type: ignore[no-untyped-def]
     """Score the candidates of a particle under P and Q, into rows 0 and 1; the last one is new. Returns their number."""
     t, stamp, memory = segment.first + s, segment.position + s + 1, particles.memory
     count = _list_candidates(memory, i, mention_type, particles.entities[i], mention, segment, s, candidates)
-    if len(Q.string_match_weights) > 0:
-        _list_string_matches(memory, i, P_rows, segment, s, candidates, count)
     _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, scratch[0])
     if share < 1:
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, scratch[1])
@@ -261,28 +258,11 @@ def _list_candidates(memory, i, mention_type, known, mention, segment, s, candid
     return count
 
 
-@njit(nogil=True)
-def _list_string_matches(memory, i, rows, segment, s, candidates, count):  # type: ignore[no-untyped-def]
-    """Compare the present words with those of each candidate, once for all particles that share a row."""
-    position, stamp = segment.position + s, segment.position + s + 1
-    previous = segment.x[s - 1] if s > 0 else segment.before
-    for c in range(count):
-        row = memory[i, candidates[0, c], MODEL_ROW]
-        if rows.compared_at[row] != stamp:
-            rows.compared_at[row] = stamp
-            rows.string_match[row] = compare_words(
-                rows.copy_words[row], rows.copy_before[row], rows.copy_seen[row], rows.copy_last[row],
-                position, previous, segment.x[s], segment.rarity[s],
-            )  # fmt: skip
-        candidates[5, c] = rows.string_match[row]
-
-
 @njit(nogil=True, fastmath=FAST)
 def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """Score a particle's candidates under one of the networks: hᵀ W_entity e + w_distᵀ f(e)."""
     queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
     distance, largest = arrays.distance, arrays.distance.shape[1] - 1
-    weights, compares = arrays.string_match_weights, len(arrays.string_match_weights) > 0
     for c in range(count):
         row = memory[i, candidates[0, c], column]
         if scored_at[row] != stamp:
@@ -294,8 +274,6 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
         out[c] = scores[row]
         for q in range(4):
             out[c] += distance[q, min(candidates[1 + q, c], largest)]
-        if compares:
-            out[c] += weights[candidates[5, c]]
 
 
 @njit(nogil=True)
@@ -410,8 +388,6 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
     memory, remaining, mention_type = particles.memory, particles.remaining, particles.mention_type
     entity, current, sentence = particles.entity, particles.current, segment.sentence[s]
     mention_types, entities, lengths = choices.mention_type, choices.entity, choices.remaining
-    copying = P_rows.copy_words.shape[1] > 0
-    previous = segment.x[s - 1] if s > 0 else segment.before
     p_gates, p_states, p_vectors, p_used = P.gates, P.states, P_rows.vectors, P_rows.used
     q_gates, q_states, q_vectors, q_used = Q.gates, Q.states, Q_rows.vectors, Q_rows.used
     p_updated, p_to, q_updated, q_to = (
@@ -427,15 +403,9 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         n = entity[i]
         mention_types[s, i], entities[s, i], lengths[s, i] = mention_type[i], n, remaining[i]
         row = memory[i, n, MODEL_ROW]
-        remembers = copying and p_updated[row] != stamp
         memory[i, n, MODEL_ROW] = update_row_once(
             p_gates, p_states, t, p_vectors, p_used, p_updated, p_to, row, stamp
         )
-        if remembers:
-            remember(
-                P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, row,
-                memory[i, n, MODEL_ROW], segment.x[s], previous, position,
-            )  # fmt: skip
         row = memory[i, n, PROPOSAL_ROW]
         memory[i, n, PROPOSAL_ROW] = update_row_once(
             q_gates, q_states, t, q_vectors, q_used, q_updated, q_to, row, stamp

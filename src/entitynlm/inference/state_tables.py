@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from entitynlm.inference.entity_rows import remember, update_row
+from entitynlm.inference.entity_rows import update_row
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import KEPT
 
 ROOM = 64
 """Rows that there is room for at least when one is added."""
@@ -37,7 +36,6 @@ class NetworkArrays(NamedTuple):
     means: np.ndarray
     distance: np.ndarray
     sigma: float
-    string_match_weights: np.ndarray
 
     @classmethod
     def of_tables(cls, tables: WordTables) -> NetworkArrays:
@@ -60,29 +58,22 @@ class Rows(NamedTuple):
     paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
-    copy_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where there is no copying
-    copy_before: np.ndarray  # (S, KEPT) the predecessor of each (model.encoding.copying)
-    copy_seen: np.ndarray  # (S,) how many words the entity has had
-    copy_last: np.ndarray  # (S,) the place in the text of the latest one
-    compared_at: np.ndarray  # (S,) when string_match[row] was found
-    string_match: np.ndarray
 
 
 class StateTable:
     """Every state that an entity was in, under one network: of a population's particles, or of a story.
 
     :param particles: for which lengths may have to be measured at one word.
-    :param copying: whether entities remember the words that mentions may copy.
     """
 
-    def __init__(self, tables: WordTables, particles: int = 0, *, copying: bool = False) -> None:
+    def __init__(self, tables: WordTables, particles: int = 0) -> None:
         new_entities = tables.means.copy()
         new_entities[0] = 0
         norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
         new_entities = new_entities / np.maximum(norms, SMALLEST_NORM).astype(new_entities.dtype)
         self.fixed = len(new_entities)  # rows that are never dropped
-        size, kept = max(1024, 4 * self.fixed), KEPT if copying else 0
-        room = self._allocate(size, new_entities.shape[1], new_entities.dtype, kept)
+        size = max(1024, 4 * self.fixed)
+        room = self._allocate(size, new_entities.shape[1], new_entities.dtype)
         self.rows = room._replace(lengths=np.zeros((particles + 1, len(tables.length_weights))))
         self.rows.vectors[: self.fixed] = new_entities
         self.rows.used[0] = self.fixed
@@ -101,7 +92,7 @@ class StateTable:
             return
         old = self.rows
         size = max(2 * len(old.vectors), self.used + extra)
-        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.copy_words.shape[1])
+        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)
         self.rows = room._replace(lengths=old.lengths)
         self._copy_rows(old, self.rows)
 
@@ -109,22 +100,13 @@ class StateTable:
         """Add a new entity with this vector; returns its row."""
         row = self._take_row()
         self.rows.vectors[row] = vector
-        self.rows.copy_seen[row] = 0
         return row
 
-    def update(
-        self, tables: WordTables, at: int, row: int, x: int, previous: int, position: int
-    ) -> tuple[int, float]:
+    def update(self, tables: WordTables, at: int, row: int) -> tuple[int, float]:
         """Add the state of an entity after a word of its mention (equation 8); returns its row and the gate δ."""
         new = self._take_row()
         gate = update_row(tables.gates, tables.states, at, self.rows.vectors, row, new)
-        self.remember(row, new, x, previous, position)
         return new, float(gate)
-
-    def remember(self, row: int, new: int, x: int, previous: int, position: int) -> None:
-        """Write the copy memory of row ``new``: that of ``row``, and a word that stands at ``position``."""
-        if self.rows.copy_words.shape[1]:
-            remember(*get_copy_memory(self.rows), row, new, x, previous, position)
 
     def _take_row(self) -> int:
         self.reserve(ROOM)
@@ -135,8 +117,7 @@ class StateTable:
         """Copy the rows; what was remembered about them for a word is left behind."""
         other = copy.copy(self)
         old, used = self.rows, self.used
-        width, kept = old.vectors.shape[1], old.copy_words.shape[1]
-        other.rows = self._allocate(used + self.fixed, width, old.vectors.dtype, kept)
+        other.rows = self._allocate(used + self.fixed, old.vectors.shape[1], old.vectors.dtype)
         other.rows = other.rows._replace(lengths=np.zeros_like(old.lengths))
         self._copy_rows(old, other.rows)
         return other
@@ -149,22 +130,19 @@ class StateTable:
         rows, used = self.rows, self.used
         numbers = np.zeros(used, dtype=np.int64)
         numbers[live] = np.arange(len(live))
-        for values in (rows.vectors, *get_copy_memory(rows)):
-            values[: len(live)] = values[live]
-        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at, rows.compared_at):
+        rows.vectors[: len(live)] = rows.vectors[live]
+        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at):
             stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
         rows.used[0] = len(live)
         return numbers
 
     @staticmethod
     def _copy_rows(old: Rows, new: Rows) -> None:
-        pairs = zip(get_copy_memory(new), get_copy_memory(old), strict=True)
-        for after, before in ((new.vectors, old.vectors), *pairs):
-            after[: old.used[0]] = before[: old.used[0]]
+        new.vectors[: old.used[0]] = old.vectors[: old.used[0]]
         new.used[0] = old.used[0]
 
     @staticmethod
-    def _allocate(size: int, width: int, dtype: np.dtype, kept: int) -> Rows:
+    def _allocate(size: int, width: int, dtype: np.dtype) -> Rows:
         """Room for ``size`` rows, about which nothing is remembered."""
 
         def stamps() -> np.ndarray:
@@ -182,15 +160,4 @@ class StateTable:
             paired_at=stamps(),
             paired_to=np.empty(size, dtype=np.int32),
             lengths=np.zeros((0, 0)),
-            copy_words=np.empty((size, kept), dtype=np.int64),
-            copy_before=np.empty((size, kept), dtype=np.int64),
-            copy_seen=stamps(),
-            copy_last=stamps(),
-            compared_at=stamps(),
-            string_match=stamps(),
         )
-
-
-def get_copy_memory(rows: Rows) -> tuple[np.ndarray, ...]:
-    """The words of entities that mentions may copy, as ``entity_rows`` wants them."""
-    return rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last

@@ -18,14 +18,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.inference.entity_rows import count_row_copies, score_rows
+from entitynlm.inference.entity_rows import score_rows
 from entitynlm.inference.readings import Chunk
-from entitynlm.inference.state_tables import StateTable, get_copy_memory
+from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.document_index import EntityHistory
-from entitynlm.model.encoding.copying import NO_PREDECESSOR
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
@@ -41,7 +40,7 @@ class StoryState:
     :param rows: (N,) the row of each entity's state in ``states``, and :param current: that of e_current (0: none yet).
     :param open_type: R of the open mention, which has ``history.remaining`` words to come; 0 where none is open.
     :param starts: whether the open mention starts with the next word.
-    :param sentence: the sentence of the next word.  :param previous: the word before it.
+    :param sentence: the sentence of the next word.  :param previous: the word before it (-1: none).
     :param gate: δ of equation 8 at the last word; nan if that was in no mention.
     :param pieces: of the word before, where words have several.  :param carry: what the backbone carries on.  :param hidden: a
         table whose only row has the latest hidden state; all three only where words are generated.
@@ -55,7 +54,7 @@ class StoryState:
     open_type: int = 0
     starts: bool = False
     sentence: int = 0
-    previous: int = NO_PREDECESSOR
+    previous: int = -1
     gate: float = float("nan")
     pieces: tuple[int, ...] | None = None
     carry: Any = None
@@ -81,13 +80,13 @@ class StoryState:
 
         :param generated: ``carry`` and ``hidden``, where words are generated.
         """
-        states = StateTable(tables, copying=network.config.copying)
+        states = StateTable(tables)
         return cls(network, states, sentence=sentence, **generated)
 
     # -- what is expected next ---------------------------------------------------------------------------------------
 
     def score_entities(self, tables: WordTables, at: int) -> FloatArray:
-        """(N,) the scores of equation 4: hᵀ W_entity e + w_distᵀ f(e). A proposal's string match is left out."""
+        """(N,) the scores of equation 4: hᵀ W_entity e + w_distᵀ f(e)."""
         scores = np.empty(len(self.rows))
         score_rows(tables.queries, at, self.states.rows.vectors, self.rows, scores)
         distances = np.clip(self.history.measure(self.sentence), 0, tables.distance.shape[1] - 1)
@@ -113,45 +112,6 @@ class StoryState:
         """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, S) is before it."""
         return log_prob_pieces([self], h, place)[0]
 
-    @torch.no_grad()
-    def mix_copies(self, log_probs: Tensor, h: Tensor) -> Tensor:
-        """(V,) the same distribution after the words were mixed in that the open mention may copy; h (1, D) is before them."""
-        share, candidates = self.expect_copy(h)
-        if not candidates:
-            return log_probs
-        copies = torch.bincount(torch.tensor(candidates, device=h.device), minlength=len(log_probs)).to(
-            log_probs
-        )
-        return torch.log((1 - share) * log_probs.exp() + share * copies / len(candidates))
-
-    @torch.no_grad()
-    def expect_copy(self, h: Tensor) -> tuple[float, list[int]]:
-        """The probability that the next word is copied from its entity's, and the words that it may be, each as often as it was
-        said; h (1, D) is the state before it.
-        """
-        copying = self.network.additions.copying
-        if copying is None or self.history.remaining == 0:
-            return 0.0, []
-        rows, row = self.states.rows, self.current
-        adjacent = rows.copy_seen[row] > 0 and rows.copy_last[row] == self.history.position - 1
-        kept = min(int(rows.copy_seen[row]), rows.copy_words.shape[1])
-        follows = rows.copy_before[row, :kept] == (self.previous if adjacent else NO_PREDECESSOR)
-        candidates = rows.copy_words[row, :kept][follows].tolist()
-        count = torch.tensor([len(candidates)], device=h.device)
-        opens = torch.tensor([not adjacent], device=h.device)
-        nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
-        scores = copying.score(self.network.backbone.output_states(h))
-        share = copying.mix(nothing, scores, opens, count, count).exp()
-        return float(share), candidates
-
-    def count_copies(self, x: int, entities: Sequence[int]) -> np.ndarray:
-        """(n, 3) per entity (0: a new one) whether x would open a stretch of its words, its copy candidates, its copies."""
-        memory, place = get_copy_memory(self.states.rows), (x, self.previous, self.history.position)
-        counts = [
-            count_row_copies(*memory, self.rows[n - 1], *place) if n else (False, 0, 0) for n in entities
-        ]
-        return np.array(counts, dtype=np.int64).reshape(-1, 3)
-
     # -- what follows an observation ----------------------------------------------------------------------------------
 
     def choose(self, r: int, e: int, l: int, new_entity: np.ndarray | None = None) -> StoryState:
@@ -175,8 +135,7 @@ class StoryState:
         history, rows, current, gate = self.history, self.rows, self.current, float("nan")
         if history.remaining:
             n = history.current
-            place = x, self.previous, history.position
-            current, gate = self.states.update(tables, at, int(rows[n - 1]), *place)
+            current, gate = self.states.update(tables, at, int(rows[n - 1]))
             rows = rows.copy()
             rows[n - 1] = current
         history = history.read_word(self.sentence)
@@ -206,13 +165,9 @@ class StoryState:
         chosen = self if self.history.remaining else self.choose(r, e, l, new_entity)
         return chosen.read(x, tables, at, sentence)
 
-    def add_entity(self, mention_type: int, vector: np.ndarray, words: Sequence[int]) -> StoryState:
-        """An entity that is known though the story did not mention it: its vector, and the words that it is called by."""
+    def add_entity(self, mention_type: int, vector: np.ndarray) -> StoryState:
+        """Add an entity that is known though the story did not mention it."""
         row = self.states.append(vector)
-        for place, (previous, x) in enumerate(zip([NO_PREDECESSOR, *words], words, strict=False)):
-            self.states.remember(row, row, x, previous, place)
-        if self.states.rows.copy_words.shape[1]:
-            self.states.rows.copy_last[row] = NO_PREDECESSOR - 1  # next to no word of the story
         past, far = self.history, (64, 3, 8)  # as if mentioned some time before: words, sentences, mentions
         since = past.position - far[0], self.sentence - far[1], past.mentions - far[2]
         return replace(self, rows=np.append(self.rows, row), history=past.add_entity(mention_type, *since, 1))

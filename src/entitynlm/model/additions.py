@@ -1,8 +1,6 @@
 """Additions to the paper's equations: small modules beside the page (``entitynlm``), each off unless a configuration asks for it.
 
 - :class:`MentionPositions` (``mention_positions``): a word of a mention knows its place there.
-- :class:`CopyMechanism` (``copying``, P): the words of a mention may repeat what was said before of its entity.
-- :class:`StringMatch` (``copying``, Q): a proposal, which has read the word, compares it with every entity's words.
 - :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): its states, which are larger than entity vectors and
   whose dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a
   product of two thin matrices, because what an entity adds to the logits of fifty thousand pieces is computed for every state of
@@ -24,15 +22,12 @@ from torch import Tensor, nn
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, draw_mask
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import STRING_MATCHES
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.standardisation import Standardisation
 
 if TYPE_CHECKING:
     from entitynlm.model.entitynlm import EntityNetwork
 
-COPY_EDGES = (1, 2, 3, 5, 9)
-"""A number of copy candidates belongs to the last bucket whose edge is not above it."""
 FIRST_RADIUS = 8.0
 """The radius of the sphere of projected states before it is learned."""
 PROJECTION_UNITS = 256
@@ -47,15 +42,9 @@ class Additions(nn.Module):
     def __init__(self, config: ModelConfig, hidden_size: int) -> None:
         super().__init__()
         generative = config.mode == "generative"
-        self.string_match = StringMatch() if config.copying and not generative else None
         self.positions = (
             MentionPositions(config, hidden_size) if config.mention_positions and generative else None
         )
-        self.copying = CopyMechanism(hidden_size) if config.copying and generative else None
-
-    def list_weights(self) -> list[Tensor]:
-        """Weights of buckets that follow those of the distance features (equation 4)."""
-        return [] if self.string_match is None else [self.string_match.weights]
 
     def add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
         """Add to what predicts a word (equation 6) the vector of its place in its mention: (N, D) → (N, D)."""
@@ -82,59 +71,12 @@ def find_mention_positions(
     config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
     """Number the place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how
-    many words remain (those above ``mention_positions`` count as that many; copying needs to know of a mention even where words
-    have no vectors for it). Any shape, all alike.
+    many words remain (those above ``mention_positions`` count as that many). Any shape, all alike.
     """
     most = max(1, config.mention_positions)
     left = np.minimum(remaining, most) - 1
     place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * most + left
     return np.where(mention_type > 0, place, 0)
-
-
-class CopyMechanism(nn.Module):
-    """A word of a mention is, with probability λ, one of its copy candidates; ``encoding.copying`` counts these.
-
-    λ = σ(w · h + b), with a w and a row of b for words that continue and for words that open a run of the entity's words, and in
-    that row a b for each number of candidates, in buckets.
-    """
-
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(2, hidden_size))
-        self.bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
-
-    def score(self, h: Tensor) -> Tensor:
-        """w · h for words that continue and for words that open a run of the entity's words: (…, D) → (…, 2)."""
-        return F.linear(h, self.weight)
-
-    def mix(
-        self, log_x: Tensor, scores: Tensor, opens: Tensor, copy_candidates: Tensor, copies: Tensor
-    ) -> Tensor:
-        """log((1-λ) p(x) + λ · copies / copy candidates) where there are candidates, log p(x) (N,) elsewhere.
-
-        :param scores: (N, 2) from :meth:`score`.  :param opens: (N,) the row of w and b of each word.
-        :param copy_candidates: (N,) and :param copies: (N,) those that are the word itself.
-        """
-        spots = copy_candidates.nonzero().squeeze(1)
-        if not len(spots):
-            return log_x
-        opens, copy_candidates, copies = opens[spots].long(), copy_candidates[spots], copies[spots]
-        edges = torch.tensor(COPY_EDGES, device=copy_candidates.device)
-        buckets = torch.bucketize(copy_candidates, edges, right=True) - 1
-        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.bias[opens, buckets]
-        plain = F.logsigmoid(-z) + log_x[spots]
-        counts = copies.double().clamp_min(0.5)  # 0.5: any number, it is not used
-        share = (counts / copy_candidates.double()).log().to(plain)
-        repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
-        return log_x.index_copy(0, spots, torch.where(copies > 0, repeated, plain))
-
-
-class StringMatch(nn.Module):
-    """A weight in equation 4 for each value of ``encoding.copying.compare_words``."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weights = nn.Parameter(torch.empty(STRING_MATCHES))
 
 
 # -- seams: the state that is asked, and the rank of W_e --------------------------------------------------------------------
@@ -236,7 +178,7 @@ def words_see_entities(network: EntityNetwork) -> bool:
     added, vectors = network.additions, [network.W_e]
     if added.positions is not None:
         vectors.append(added.positions.vectors)
-    return added.copying is not None or any(bool(values.any()) for values in vectors)
+    return any(bool(values.any()) for values in vectors)
 
 
 @torch.no_grad()

@@ -85,10 +85,8 @@ class EntityNetwork(nn.Module):
         return h @ self.W_entity
 
     def distance_weights(self) -> Tensor:
-        """w_dist, whose entries at the hot buckets of f(e) add up to w_distᵀ f(e); a zero for the bucket "none" (a new entity);
-        and the weights of buckets that ``additions`` have.
-        """
-        return torch.cat([self.w_dist, self.w_dist.new_zeros(1), *self.additions.list_weights()])
+        """w_dist, whose entries at the hot buckets of f(e) add up to w_distᵀ f(e), and a zero for "none" (a new entity)."""
+        return torch.cat([self.w_dist, self.w_dist.new_zeros(1)])
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 

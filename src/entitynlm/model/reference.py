@@ -15,11 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.additions_reference import SlowAdditions, find_predecessor
+from entitynlm.model.additions_reference import SlowAdditions
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.backbones.lstm import LstmBackbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import KEPT, NO_PREDECESSOR
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
@@ -38,7 +37,6 @@ class TwinEntity:
     last_sentence: int = 0
     last_mention: int = 0
     count: int = 0
-    words: tuple[tuple[int, int], ...] = ()  # the latest ones, each after its predecessor
 
 
 @dataclass
@@ -61,7 +59,6 @@ class TwinStory:
     e_current: Tensor | None = None
     remaining: int = 0
     mentions: int = 0
-    last_word: int = NO_PREDECESSOR
 
     def copy(self) -> TwinStory:
         return replace(self, entities=[TwinEntity(**vars(entity)) for entity in self.entities])
@@ -108,7 +105,6 @@ class SlowTwin:
         """One step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
         net = self.network
         r, e, l, word = values
-        x = int(word.x[0])
         discriminative = net.config.mode == "causal"
         if discriminative:
             for piece in word.all_pieces.tolist():
@@ -121,7 +117,7 @@ class SlowTwin:
         if first:  # 1. not continuing a mention
             score.r = self.type_log_probs(h)[r]
             if r > 0:
-                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence, word)
+                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence)
                 new_entity = candidates[-1]
                 if e == len(story.entities) + 1:
                     score.e = log_probs[-1]
@@ -142,21 +138,16 @@ class SlowTwin:
         # 2. otherwise r, e and l are forced
 
         if not discriminative:
-            before = net.backbone.output_states(story.h)
             places = [0] if word.piece_places is None else word.piece_places.tolist()
             for place, piece in zip(places, word.all_pieces.tolist(), strict=True):
                 score.x = score.x + self.piece_log_prob(story, piece, place, (r, first, l))  # 3.
                 self._read(story, piece)  # 4.
-            if r > 0:
-                score.x = self.additions.mix_copies(score.x, before, x, story, story.entities[e - 1], t)
         if r > 0:  # 5.
             entity = story.entities[e - 1]
             entity.vector = self._update(entity.vector, self.additions.project_update(story.h))
-            entity.words = (*entity.words, (find_predecessor(story, entity, t), x))[-KEPT:]
             entity.last_token, entity.last_sentence = t, sentence
             story.e_current = entity.vector
             story.remaining -= 1
-        story.last_word = x
         return score  # 6. every other entity stays as it was
 
     # -- equations, written out --------------------------------------------------------------------------------------
@@ -184,22 +175,15 @@ class SlowTwin:
         return torch.log_softmax(torch.stack(scores), 0)
 
     def entity_log_probs(
-        self,
-        story: TwinStory,
-        h: Tensor,
-        t: int,
-        mention_type: int,
-        sentence: int,
-        word: EncodedWords | None = None,
+        self, story: TwinStory, h: Tensor, t: int, mention_type: int, sentence: int
     ) -> tuple[list[TwinEntity], Tensor]:
-        """Eq. 4: every entity of this type so far, then a new one. Q has read ``word`` and may compare it with their words."""
+        """Eq. 4: every entity of this type so far, then a new one."""
         net = self.network
         candidates = [entity for entity in story.entities if entity.mention_type == mention_type]
         scores = []
         for entity in candidates:
             f = self._features(entity, story, t, sentence)
-            score = h @ net.W_entity @ entity.vector + net.w_dist @ f
-            scores.append(score + self.additions.score_match(story, entity, t, word))
+            scores.append(h @ net.W_entity @ entity.vector + net.w_dist @ f)
         new_entity = TwinEntity(mention_type, self._create_entity(mention_type, t))
         scores.append(h @ net.W_entity @ new_entity.vector)
         return [*candidates, new_entity], torch.log_softmax(torch.stack(scores), 0)

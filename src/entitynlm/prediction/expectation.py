@@ -200,10 +200,6 @@ class Walk:
         ]
         h = torch.from_numpy(belief.tables.contexts[belief.at : belief.at + 1]).to(self._network.W_r.device)
         log_probs = log_prob_pieces(states, h)
-        if not self.on_pieces:  # with pieces, a copied word is not one of them
-            log_probs = torch.stack(
-                [state.mix_copies(row, h) for state, row in zip(states, log_probs, strict=True)]
-            )
         without, *probs = log_probs.double().exp().cpu().numpy()
         weights = np.array([max(0.0, 1.0 - starts), *(probability for probability, _ in chosen)])
         mixed = weights @ np.array(probs) / max(float(weights.sum()), NEGLIGIBLE)

@@ -39,7 +39,6 @@ class _Ways(NamedTuple):
     log_probs: FloatArray  # (n,)
     places: np.ndarray  # (n,)
     vectors: np.ndarray  # (n, d) e_current
-    copies: np.ndarray  # (n, 3); (0, 3) without copying
 
 
 class ExpectedWords:
@@ -64,16 +63,14 @@ class ExpectedWords:
         owners = owners[kept]
         vectors = expected.gather_vectors(np.maximum(owners - 1, 0))
         vectors[owners == 0] = expected.state.e_current
-        entities = np.where(owners <= expected.known, owners, 0)  # new entities have nothing to copy
         log_probs = np.log(probs[kept] / probs[kept].sum())
-        self._add(expected.state, expected.tables, expected.at, log_probs, places[kept], vectors, entities)
+        self._add(expected.state, expected.tables, expected.at, log_probs, places[kept], vectors)
 
     def expect_within(self, state: StoryState, tables: WordTables, at: int) -> None:
         """A word inside a mention, where only the word itself is open."""
         mention = np.array([state.open_type]), np.array([state.history.remaining]), np.array([False])
         place = find_mention_positions(self.network.config, *mention)
-        entities = np.array([state.history.current])
-        self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy(), entities)
+        self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy())
 
     def _list_ways(self, expected: Expectation) -> tuple[FloatArray, np.ndarray, np.ndarray]:
         """Probability, mention position and owner of each way: no mention (owner 0), or a mention of candidate 1, 2, …"""
@@ -94,24 +91,21 @@ class ExpectedWords:
 
     def _add(
         self, state: StoryState, tables: WordTables, at: int,
-        log_probs: FloatArray, places: np.ndarray, vectors: np.ndarray, entities: np.ndarray,
+        log_probs: FloatArray, places: np.ndarray, vectors: np.ndarray,
     ) -> None:  # fmt: skip
         if tables is not self._tables or len(self._waiting) >= WORDS_AT_ONCE:
             self.finish()
             self._tables = tables
-        position, copies = state.history.position, np.zeros((0, 3), dtype=np.int64)
-        if self.network.config.copying:
-            copies = state.count_copies(int(self.x[position]), entities.tolist())
-        self._waiting.append(_Ways(position, at, log_probs, places, vectors, copies))
+        self._waiting.append(_Ways(state.history.position, at, log_probs, places, vectors))
 
     def finish(self) -> FloatArray:
         """Score what was collected: (T,) log p of every word that was asked for."""
         if self._waiting and self._tables is not None:
             positions, rows, *columns = zip(*self._waiting, strict=True)
             sizes = [len(ways.places) for ways in self._waiting]
-            log_probs, places, vectors, copies = map(np.concatenate, columns)
-            pairs = np.repeat(rows, sizes), vectors, places, copies if self.network.config.copying else None
-            log_probs = log_probs + score_words(self.network, self._tables, *pairs)
+            log_probs, places, vectors = map(np.concatenate, columns)
+            words = np.repeat(rows, sizes)
+            log_probs = log_probs + score_words(self.network, self._tables, words, vectors, places)
             self.log_probs[list(positions)] = np.logaddexp.reduceat(log_probs, np.cumsum([0, *sizes[:-1]]))
             self._waiting.clear()
         return self.log_probs

@@ -86,7 +86,7 @@ def test_views_are_what_the_encoder_makes(
     st.integers(0, 1000),
     st.sampled_from(["generative", "causal"]),
     st.sampled_from(["paper", "rich", "none"]),
-    st.sampled_from([(0, False), (2, False), (2, True)]),
+    st.sampled_from([0, 2]),
     st.sampled_from(["classes", "full"]),
     st.sampled_from(["noise", "zero"]),
 )
@@ -96,14 +96,14 @@ def test_scores_are_those_of_a_pass_for_each_candidate(
     seed: int,
     mode: str,
     features: str,
-    words: tuple[int, bool],
+    positions: int,
     softmax: str,
     new_entity: str,
 ) -> None:
     document, candidates = case
     encoder = make_encoder("keep")
     network = make_network(
-        encoder, seed, mode=mode, features=features, mention_positions=words[0], copying=words[1], softmax=softmax,
+        encoder, seed, mode=mode, features=features, mention_positions=positions, softmax=softmax,
         new_entity=new_entity, sigma=0.5,
     )  # fmt: skip
     found = score_candidates(network, encoder, document, candidates)

@@ -21,13 +21,12 @@ from torch import Tensor
 
 from entitynlm.compilation import njit
 from entitynlm.config import ModelConfig
-from entitynlm.inference.entity_rows import count_row_copies
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
-from entitynlm.inference.state_tables import StateTable, get_copy_memory
+from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
-from entitynlm.model.additions import COPY_EDGES, count_mention_positions, find_mention_positions
+from entitynlm.model.additions import count_mention_positions, find_mention_positions
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.softmax import ClassSoftmax
@@ -45,7 +44,7 @@ SMALLEST_SUM = 1e-25
 class WordPairs(NamedTuple):
     """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
 
-    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``, copying).
+    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``).
     Pairs of one context are neighbours.
     """
 
@@ -60,7 +59,7 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     """List the pairs of a word and a state that a segment's particles are in."""
     used = int(choices.pairs[0])
     words, rows = choices.pair_words[:used], choices.pair_rows[:used]
-    if not (config.mention_positions or config.copying):
+    if not config.mention_positions:
         every = np.arange(len(choices.pair))
         return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
     places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)  # (S, N)
@@ -81,15 +80,13 @@ def score_words(
     words: np.ndarray,
     vectors: np.ndarray,
     places: np.ndarray,
-    copies: np.ndarray | None = None,
 ) -> FloatArray:
     """(n,) equation 6 for pairs of a word, given by its row in the tables, and a vector of e_current, a few at a time.
 
     :param places: (n,) the place of each word in its mention, as ``find_mention_positions`` numbers them.
-    :param copies: (n, 3) whether the word opens a stretch of its entity's words, its copy candidates and its copies.
     """
     device, dtype = network.W_r.device, network.W_r.dtype
-    piece_states, contexts = (torch.from_numpy(a).to(device) for a in (tables.piece_states, tables.contexts))
+    piece_states = torch.from_numpy(tables.piece_states).to(device)
     scores = np.empty(len(words))
     batch = max(1, LARGEST_BATCH // network.backbone.vocabulary_size)
     for start in range(0, len(words), batch):
@@ -98,12 +95,6 @@ def score_words(
         We = network.project_entity(own)
         positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
         found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
-        if copies is not None:
-            copying = network.additions.copying
-            assert copying is not None
-            counts = torch.from_numpy(copies[some]).to(device)
-            h = contexts[torch.from_numpy(words[some]).to(device)]
-            found = copying.mix(found, copying.score(h), *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores
 
@@ -113,10 +104,6 @@ class WordScorer:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
-        self._copy_weight = self._copy_bias = np.zeros(0)
-        if (copying := network.additions.copying) is not None:
-            self._copy_weight = np.ascontiguousarray(copying.weight.detach().cpu().numpy().T)  # (D, 2)
-            self._copy_bias = copying.bias.detach().cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
     def score(
@@ -129,20 +116,13 @@ class WordScorer:
         """Give (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
         pairs = list_pairs(self.network.config, choices)
         scores = self._score_pairs(states, tables, segment, pairs)
-        if len(self._copy_weight):  # as CopyMechanism.mix does
-            contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
-            logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)
-            _mix_copies(
-                *get_copy_memory(states.rows), pairs.words, pairs.places, pairs.contexts, pairs.rows,
-                segment.x, segment.before, segment.position, logits, self._copy_bias, np.array(COPY_EDGES), scores,
-            )  # fmt: skip
         result: FloatArray = scores[pairs.pair]
         return result
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
-        """(K,) log-probabilities of the pairs' words, without copying."""
+        """(K,) log-probabilities of the pairs' words."""
         words = segment.first + pairs.words[pairs.contexts].astype(np.int64)
         places = pairs.places[pairs.contexts]
         return score_words(self.network, tables, words, states.vectors[pairs.rows], places)
@@ -167,8 +147,7 @@ class ClassWordScorer(WordScorer):
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
         self.weight, self.bias = array(weight), array(softmax.word_bias)
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
-        places = count_mention_positions(network.config) if network.config.copying else 1
-        self._place_vectors = np.zeros((places, self.weight.shape[1]), dtype=self.weight.dtype)
+        self._place_vectors = np.zeros((1, self.weight.shape[1]), dtype=self.weight.dtype)
         if network.additions.positions is not None:
             self._place_vectors = array(network.additions.positions.vectors)
         projection = network.project_entity(torch.eye(network.config.hidden_size).to(network.W_e)).detach()
@@ -310,31 +289,3 @@ def _add_words(  # type: ignore[no-untyped-def]
                 total += exponentials[j]
             scores[start + i] += logits[i, slot] - np.log(total)
         start += count
-
-
-@njit(nogil=True)
-def _mix_copies(  # type: ignore[no-untyped-def]
-    words, before, seen, last, context_words, context_places, contexts, rows,
-    x, word_before, position, logits, bias, edges, scores,
-):  # fmt: skip
-    for k in range(len(rows)):
-        c, row = contexts[k], rows[k]
-        if context_places[c] == 0 or seen[row] == 0:
-            continue
-        s = context_words[c]
-        previous = x[s - 1] if s > 0 else word_before
-        opens, copy_candidates, copies = count_row_copies(
-            words, before, seen, last, row, x[s], previous, position + s
-        )
-        if copy_candidates == 0:
-            continue
-        bucket = 0
-        while bucket + 1 < len(edges) and edges[bucket + 1] <= copy_candidates:
-            bucket += 1
-        z = logits[s, int(opens)] + bias[int(opens), bucket]
-        plain = scores[k] - np.log1p(np.exp(z)) if z < 0 else scores[k] - z - np.log1p(np.exp(-z))
-        if copies > 0:
-            log_copy = z - np.log1p(np.exp(z)) if z < 0 else -np.log1p(np.exp(-z))
-            log_copy += np.log(copies / copy_candidates)
-            plain = max(plain, log_copy) + np.log1p(np.exp(-abs(plain - log_copy)))
-        scores[k] = plain

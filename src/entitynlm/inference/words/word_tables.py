@@ -32,7 +32,6 @@ class WordTables:
     :param distance: (4, W) the weight of each distance of each quantity (eq. 4's w_dist · f); larger ones count as the largest.
     :param means: (1 + mention types, D) r of each type (eq. 7) and :param sigma: of the noise around it; zero where new entities
         are.
-    :param string_match_weights: (STRING_MATCHES,) of a proposal that compares words, else (0,).
     """
 
     log_types: np.ndarray
@@ -45,7 +44,6 @@ class WordTables:
     distance: np.ndarray
     means: np.ndarray
     sigma: float
-    string_match_weights: np.ndarray
     words: EncodedWords
     piece_states: np.ndarray
 
@@ -71,7 +69,6 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     features, noisy = network.feature_set, config.new_entity != "zero"
     distance = np.zeros(features.lookup.shape)
     distance[features.quantities] = _array(network.w_dist)[features.lookup[features.quantities]]
-    matching = network.additions.string_match
     return WordTables(
         log_types=_array(network.log_prob_types(choosing)),
         queries=_array(network.entity_query(choosing)),
@@ -83,7 +80,6 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         distance=distance,
         means=_array(network.type_embeddings * noisy),
         sigma=float(config.sigma) if noisy else 0.0,
-        string_match_weights=np.zeros(0) if matching is None else _array(matching.weights.double()),
         words=reading.words[document],
         piece_states=whole
         if reading.pieces is None

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.model.encoding.copying import NEW_ENTITY, CopyCounts, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import FeatureSet
 
@@ -33,7 +32,6 @@ class EntityHistory:
     :param position: words so far.  :param mentions: mentions so far.
     :param current: the number of the most recently mentioned entity (0: none).
     :param remaining: how many words of an open mention are still to come.
-    :param pairs: how many pairs of a mention and a candidate there were.
     """
 
     table: np.ndarray = field(default_factory=lambda: np.zeros((5, 0), dtype=np.int64))
@@ -41,7 +39,6 @@ class EntityHistory:
     mentions: int = 0
     current: int = 0
     remaining: int = 0
-    pairs: int = 0
 
     @property
     def entities(self) -> int:
@@ -96,7 +93,6 @@ class DocumentIndex:
         for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
     :param chosen_pairs: (M,) the pair that came true.
     :param final_rows: (N,) the row of every entity's state at the end.
-    :param copies: what each word could repeat of its entity's words.
     """
 
     mention_types: np.ndarray
@@ -117,7 +113,6 @@ class DocumentIndex:
     final_rows: np.ndarray
     past: EntityHistory
     future: EntityHistory
-    copies: CopyCounts
 
     @property
     def tokens(self) -> int:
@@ -155,14 +150,8 @@ def index_document(
     start: int = 0,
     end: int | None = None,
     past: EntityHistory | None = None,
-    copies: CopyCounts | None = None,
-    string_matches: np.ndarray | None = None,
 ) -> DocumentIndex:
-    """The index of the words ``start`` … ``end`` - 1 of a document, given what came before them.
-
-    :param copies: of the whole document, where they were counted before.
-    :param string_matches: of all pairs of the document, for networks that compare words.
-    """
+    """The index of the words ``start`` … ``end`` - 1 of a document, given what came before them."""
     past = past or EntityHistory()
     end = len(document) if end is None else end
     columns = (document.r, document.e, document.l, document.sentence)
@@ -188,10 +177,6 @@ def index_document(
     scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
     features = (feature_set.quantities, feature_set.lookup, feature_set.size)
     current, remaining = _fill(r, e, l, sentence, scalars, table, *features, *arrays.values())
-    if string_matches is not None:  # one more hot bucket, of the weights after that of "none"
-        own = string_matches[past.pairs : past.pairs + pairs].astype(np.int64)
-        hot = np.where(own == NEW_ENTITY, feature_set.size, feature_set.size + 1 + own).astype(np.uint8)
-        arrays["pair_features"] = np.column_stack([arrays["pair_features"], hot])
     lengths = l[arrays["starts"]]
     future = EntityHistory(
         table[:, 1:],
@@ -199,7 +184,6 @@ def index_document(
         mentions=past.mentions + mentions,
         current=int(current),
         remaining=int(remaining),
-        pairs=past.pairs + pairs,
     )
     return DocumentIndex(
         mention_types=r,
@@ -209,7 +193,6 @@ def index_document(
         reaches_end=start + arrays["starts"] + lengths >= len(document),
         past=past,
         future=future,
-        copies=(copies or count_copies(document.x[:end], document.e[:end])).cut(start, end),
         **arrays,
     )
 

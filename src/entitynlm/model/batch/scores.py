@@ -20,7 +20,6 @@ from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
 from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
 from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
-from entitynlm.model.encoding.copying import compare_pairs, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
@@ -203,8 +202,6 @@ def score_indexes(
     if config.mode == "generative":
         whole = contexts if projected is hidden else take_rows(hidden, rows.contexts)[0]
         log_x = _score_words(network, indexes, reading, whole, states, rows, word_share)
-        if (copying := network.additions.copying) is not None:
-            log_x = copying.mix(log_x, copying.score(whole), *_join_copies(indexes, hidden.device))
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
@@ -251,14 +248,6 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
-def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """(words,) of the batch: whether a word opens a run of its entity's words, its copy candidates, its copies."""
-    names = ("opens", "copy_candidates", "copies")
-    columns = [np.concatenate([getattr(index.copies, name) for index in indexes]) for name in names]
-    opens, copy_candidates, copies = (torch.from_numpy(column).to(device) for column in columns)
-    return opens, copy_candidates, copies
-
-
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
     """Cut a document into windows of ``size`` words (0: into one); an empty document is one empty window."""
     return list(iterate_windows(document, network, size))
@@ -267,7 +256,6 @@ def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0
 def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
     """Lay out windows one by one, which bounds the memory that a novel needs."""
     past: EntityHistory | None = None
-    copies, string_matches = count_copies(document.x, document.e), compare_mention_words(document, network)
     for start, end in cut_ranges(len(document), size):
         index = index_document(
             document,
@@ -275,18 +263,9 @@ def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int
             start=start,
             end=end,
             past=past,
-            copies=copies,
-            string_matches=string_matches,
         )
         past = index.future
         yield Window(document.words[start:end], index)
-
-
-def compare_mention_words(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
-    """The string match of each mention with each candidate, for networks that look at it."""
-    if network.additions.string_match is None:
-        return None
-    return compare_pairs(document.words, document.r, document.e, document.l)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
