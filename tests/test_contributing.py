@@ -22,7 +22,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import DataError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
-from entitynlm.interfaces.cli import VERBS, LazyCommand
+from entitynlm.interfaces.cli import VERBS, make_verb
 from entitynlm.model.backbones.base import BACKBONES
 from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
 from entitynlm.model.encoding.encoder import Encoder
@@ -190,7 +190,7 @@ def test_the_recipe_for_a_command_works(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (place,) = re.findall(r'`"longest": "(.*?)",`', CONTRIBUTING)
     monkeypatch.setitem(VERBS, "longest", place)
-    command = LazyCommand("longest").load()
+    command = make_verb("longest", VERBS["longest"])
     write_documents([RUNNING_EXAMPLE], "story.jsonl", "jsonl")
     assert "the coffee shop" in invoke(command, "story.jsonl")
     figures = json.loads(invoke(command, "story.jsonl", "--at-least", "3", "--json", "-"))

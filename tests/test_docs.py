@@ -17,7 +17,7 @@ import pytest
 import typer
 
 import entitynlm
-from entitynlm.interfaces.cli import VERBS, LazyCommand, app
+from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.progress import SILENT
 from support.documented_inputs import list_help_examples
 
@@ -52,9 +52,8 @@ def check_command(line: str) -> None:
         return
     assert program == "entitynlm", line
     command: Any = typer.main.get_command(app)
-    while arguments and arguments[0] in getattr(command, "commands", {}):
-        command = command.commands[arguments.pop(0)]
-        command = command.load() if isinstance(command, LazyCommand) else command
+    while hasattr(command, "get_command") and arguments and command.get_command(None, arguments[0]):
+        command = command.get_command(None, arguments.pop(0))
     if "--help" in arguments or "-h" in arguments:
         return
     known = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.config import load_toml
-from entitynlm.interfaces.cli import find_function
+from entitynlm.interfaces.cli import make_verb
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
@@ -65,7 +65,7 @@ SMALL = {
 
 def list_help_examples(place: str) -> list[str]:
     """The lines below "Examples:" in the docstring of a verb, whose function is named as in the table of verbs."""
-    text = find_function(place).__doc__ or ""
+    text = make_verb("", place).help or ""
     return re.findall(r"^  (\S.*)$", text.partition("Examples:")[2], re.MULTILINE)
 
 

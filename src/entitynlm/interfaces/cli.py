@@ -6,17 +6,15 @@ with one readable message for a wrong call, which is found before torch is impor
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import gc
 import importlib
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from entitynlm.errors import EntityNLMError
@@ -63,74 +61,44 @@ PANELS = {  # of the help
 }  # fmt: skip
 
 
-def find_function(place: str) -> Any:
-    """Import the function of a verb, in the form that typer takes."""
-    from entitynlm.interfaces.options import make_command
-
-    module, _, name = place.partition(":")
-    return make_command(getattr(importlib.import_module(f"entitynlm.interfaces.commands.{module}"), name))
-
-
-def read_summary(place: str) -> str:
-    """Read the first line of a verb's docstring (of a group: of its module's) without importing the module."""
-    module, _, name = place.partition(":")
-    tree = ast.parse((Path(__file__).parent / "commands" / f"{module}.py").read_text(encoding="utf-8"))
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return (ast.get_docstring(functions[name] if name else tree) or "").partition("\n")[0]
-
-
-class LazyCommand(TyperCommand):
-    """A verb whose module is imported when the verb is called."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path.split()[-1])
-        self.path = path
-
-    def load(self) -> Any:
-        """Build the whole command with its options; a group where there are verbs below it."""
-        app = typer.Typer(add_completion=False)
-        below = {path: place for path, place in VERBS.items() if path.startswith(f"{self.path} ")}
-        if below:
-            own = find_function(VERBS[self.path])
-            app.callback(invoke_without_command=True, context_settings=HELP_NAMES)(own)
-        for path, place in (below or {self.path: VERBS[self.path]}).items():
-            app.command(path.split()[-1], context_settings=HELP_NAMES)(find_function(place))
-        return escape_help(get_command(app))
-
-    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        return self.load().make_context(info_name, args, parent, **extra)
-
-
 class VerbGroup(TyperGroup):
-    """The verbs of the table; those of two words are in groups of their own."""
+    """The verbs of the table, or those whose first word is ``under``; a verb's module is imported when the verb is needed."""
 
     def __init__(self, *arguments: Any, under: str = "", **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.under = under
-        for path in VERBS:
-            above, _, name = path.rpartition(" ")
-            if above == under:
-                self.commands[name] = LazyCommand(path)
-            elif not under and above not in VERBS:
-                layout = {"no_args_is_help": True, "context_settings": HELP_NAMES}
-                self.commands.setdefault(above, VerbGroup(name=above, under=above, **layout))
+        paths = [path.removeprefix(under).split()[0] for path in VERBS if path.startswith(under)]
+        self.commands = dict.fromkeys(paths)  # type: ignore[assignment] # loaded when they are needed
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the verbs for the help, each with its panel and summary."""
-        panels = {name: panel for panel, names in PANELS.items() for name in names}
-        for name, command in self.commands.items():
-            command.help = read_summary(VERBS.get(f"{self.under} {name}".strip(), name))
-            command.rich_help_panel = None if self.under else panels[name]  # type: ignore[attr-defined]
         return list(self.commands)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        self.help = read_summary(self.under) if self.under else self.help
-        super().format_help(ctx, formatter)
+    def get_command(self, ctx: Any, name: str) -> Any:
+        if name not in self.commands:
+            return None
+        path = f"{self.under}{name}"
+        command = make_verb(name, VERBS[path]) if path in VERBS else self.make_group(name)
+        panels = (panel for panel, names in PANELS.items() if name in names)
+        command.rich_help_panel = None if self.under else next(panels)
+        return command
+
+    def make_group(self, name: str) -> Any:
+        """Make the group of verbs that share a first word; its help is the docstring of the module of that name."""
+        told = importlib.import_module(f"entitynlm.interfaces.commands.{name}").__doc__
+        layout: dict[str, Any] = {"no_args_is_help": True, "context_settings": HELP_NAMES, "help": told}
+        return VerbGroup(name=name, under=f"{name} ", **layout)
 
 
-def escape_help(command: Any) -> Any:
-    """Keep what stands in square brackets: rich would take it for markup and print nothing."""
-    for thing in (command, *command.params, *map(escape_help, getattr(command, "commands", {}).values())):
+def make_verb(name: str, place: str) -> Any:
+    """Import the function of a verb, and make a command of it."""
+    from entitynlm.interfaces.options import make_command
+
+    module, _, function = place.partition(":")
+    verb = getattr(importlib.import_module(f"entitynlm.interfaces.commands.{module}"), function)
+    app = typer.Typer(add_completion=False)
+    app.command(name, context_settings=HELP_NAMES)(make_command(verb))
+    command: Any = get_command(app)
+    for thing in (command, *command.params):  # rich would take square brackets for markup and print nothing
         if getattr(thing, "help", None):
             thing.help = thing.help.replace("[", r"\[")
     return command
