@@ -83,12 +83,12 @@ class EntityNLM:
 
     @property
     def untrained(self) -> bool:
-        """Whether only the language model was trained, so that entities would be guesses."""
+        """Tell whether only the language model was trained, so that entities would be guesses."""
         return self.pretrained.untrained
 
     @property
     def has_memory(self) -> bool:
-        """Whether a pretrained language model keeps what it read last, so that threads must take turns with this model."""
+        """Tell whether threads must take turns with this model, because a pretrained language model keeps what it read last."""
         return any(network.backbone.pretrained for network in self.pretrained.networks.values())
 
     def hold_weights(self) -> None:
@@ -102,7 +102,7 @@ class EntityNLM:
             warnings.warn("the entity side of this model is untrained: entities are guesses", stacklevel=3)
 
     def _read(self, text: str | Document) -> Document:
-        """The text as a document, with a warning where the model does not know such texts."""
+        """Make a document of a text, with a warning where the model was trained on other kinds of text."""
         document = as_document(text)
         if (doubt := find_doubt(document, self.pretrained.encoder)) is not None:
             warnings.warn(doubt, stacklevel=3)
@@ -216,7 +216,7 @@ class EntityNLM:
 
     @property
     def follows_words(self) -> bool:
-        """Whether :meth:`follow` can go by words alone, which takes a trained causal proposal."""
+        """Tell whether :meth:`follow` can go by words alone, which takes a trained causal proposal."""
         return "causal" in self.pretrained.networks and not self.untrained
 
     def generate(

@@ -119,7 +119,7 @@ def guarding(files: CommandFiles) -> Iterator[None]:
 
 
 def has_name(path: str | Path) -> bool:
-    """Whether a file is called anything: standard input and what a shell puts in place of ``<(command)`` are not."""
+    """Tell whether a file has a name: standard input and a shell's ``<(command)`` have none."""
     return str(path) != STANDARD and not str(path).startswith(("/dev/", "/proc/"))
 
 

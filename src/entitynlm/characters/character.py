@@ -86,7 +86,7 @@ class _Traits:
 
     @property
     def is_group(self) -> bool:
-        """Whether "we" or "they" are most mentions of an entity without a name."""
+        """Tell whether most mentions of an entity without a name are "we" or "they"."""
         return not self.forms[NAME_FORM] and 2 * self.plural > self.forms.total()
 
 

@@ -45,7 +45,7 @@ class Discourse:
 
     @property
     def has_paragraphs(self) -> bool:
-        """Whether the text has paragraphs: tokenised corpora have lost them."""
+        """Tell whether the text has paragraphs: tokenised corpora have lost them."""
         return len(self.paragraphs) > 1
 
     def paragraph_of(self, token: int) -> int:

@@ -88,7 +88,7 @@ class ResultTable:
         ]
 
     def is_number(self, column: int) -> bool:
-        """Whether a column of the heading has figures, which are set to the right."""
+        """Tell whether a column of the heading has figures, which are set to the right."""
         if 0 < column <= len(self.columns):
             name = self.columns[column - 1]
             return any(isinstance(row.cells.get(name), Figure) for row in self.rows)

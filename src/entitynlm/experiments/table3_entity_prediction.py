@@ -109,7 +109,7 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class EntityPrediction:
-    """Which slots are asked about, and which documents (train, dev) rows are learned from."""
+    """Slots that are asked about, and documents (train, dev) that rows are learned from."""
 
     documents: Documents
     stories: Sequence[SlottedStory]

@@ -17,7 +17,7 @@ MOST_OPEN = 3  # referents of an open mention that are shown
 
 
 class Named(NamedTuple):
-    """What a referent is called, from what stands before a place."""
+    """Name a referent by its mentions before a place."""
 
     name: str
     entity: str | None  # of the analysis on the page, where the two agree

@@ -51,6 +51,6 @@ def write_table(tables: Any, name: str) -> bytes:
 
 
 def make_stem(name: str) -> str:
-    """What a file made from a text is called, in characters that every system allows."""
+    """Name a file that is made from a text, in characters that every system allows."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in name.split(".")[0])
     return kept.strip("-") or "text"

@@ -1,4 +1,4 @@
-"""What the explorer measures of an analysis in the background: mentions first, then surprisal, then log P."""
+"""Measure an analysis in the background: mentions first, then surprisal, then log P."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class ModelShelf:
         self.failures: dict[str, str] = {}
 
     def check(self, name: str | None) -> str:
-        """The name itself if there is such a model here; None is the first one."""
+        """Check that a model of this name is here; None stands for the first one."""
         if name is None:
             return self.names[0]
         if name not in self.names:

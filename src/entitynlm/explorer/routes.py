@@ -91,7 +91,7 @@ class Routes:
 
     @cached_property
     def views(self) -> ModuleType:
-        """What is shown of texts; imported with the first request about one, because torch comes with it."""
+        """Import the views of texts with the first request about one, because torch comes with them."""
         from entitynlm.explorer import views
 
         return views
@@ -274,7 +274,7 @@ class Routes:
     def step(
         self, id: TextId, number: Number, at: Token, by: Literal["words", "mentions"] = "words"
     ) -> dict[str, Any]:
-        """What the model expects at a token, from the words before it alone or also from the marked mentions before it."""
+        """Tell what the model expects at a token, from the words before it alone or from marked mentions too."""
         from entitynlm.explorer.expectation import describe_expected
 
         text = self.shelf.get(id)

@@ -20,7 +20,7 @@ class RequestBody(BaseModel):
 
 
 class Error(BaseModel):
-    """What went wrong, for people."""
+    """An error message for people."""
 
     error: str
 
@@ -55,7 +55,7 @@ class Edit(RequestBody):
 
 
 class Wish(RequestBody):
-    """What continuations are asked for."""
+    """A request for continuations."""
 
     words: Annotated[int, Field(ge=1, le=200)] = 25
     count: Annotated[int, Field(ge=1, le=5)] = 3

@@ -54,7 +54,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of one version."""
+    """Figures of one version."""
 
     version: int
     report: Report

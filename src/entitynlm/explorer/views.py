@@ -1,4 +1,4 @@
-"""What the explorer's page is told about an analysis, as plain values: words of a stretch, entities, drawings."""
+"""Views of an analysis for the explorer's page, as plain values: words of a stretch, entities, drawings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def describe_open_text(shelf: TextShelf, text: Text) -> dict[str, Any]:
 
 
 def describe_analysis(analysis: TextAnalysis) -> dict[str, Any]:
-    """How far an analysis is, and what can be undone."""
+    """Tell how far an analysis is, and which changes can be undone."""
     job, measured = analysis.job, analysis.measured
     fresh = measured is not None and measured.version == analysis.stamp
     score = measured.score if measured is not None and fresh else None
@@ -63,14 +63,14 @@ def describe_analysis(analysis: TextAnalysis) -> dict[str, Any]:
 
 
 def list_gaps(text: Text) -> list[str]:
-    """What stands before each token, found once: a long text is asked for in many stretches."""
+    """Find the white space before each token once, because a long text is asked for in many stretches."""
     if not text.gaps:
         text.gaps = find_gaps(text.document)
     return text.gaps
 
 
 def list_block_starts(text: Text) -> list[int]:
-    """Where stretches start: at a paragraph, or at a sentence where paragraphs are very long."""
+    """List the first tokens of stretches: a paragraph's, or a sentence's where paragraphs are very long."""
     if not text.blocks:
         gaps, starts = list_gaps(text), [0]
         for first, _ in text.document.sentences[1:]:
@@ -107,7 +107,7 @@ def list_tokens(text: Text, analysis: TextAnalysis, start: int, stop: int) -> di
 
 
 def name_shown(analysis: TextAnalysis) -> dict[str, str]:
-    """What people called an entity, else what the text calls it."""
+    """Name an entity as people called it, else as the text calls it."""
     names = api.name_entities(analysis.document)
     return {entity: analysis.version.labels.get(entity, name) for entity, name in names.items()}
 
@@ -179,7 +179,7 @@ def _describe_mention(
 
 
 def list_said(analysis: TextAnalysis) -> tuple[Quotation, ...]:
-    """What is said and by whom: the document's own quotations, else those that are found in it."""
+    """List the document's own quotations with their speakers, else those that are found in it."""
     document = analysis.document
     if document.quotations:
         return document.quotations
@@ -243,7 +243,7 @@ def _curve(analysis: TextAnalysis, start: int, stop: int) -> dict[str, list[floa
 
 
 def describe_continuation(prompt: Document, whole: Document) -> dict[str, Any]:
-    """What was added, with its mentions by their place in it."""
+    """Show a continuation, with its mentions by their place in it."""
     first = len(prompt.tokens)
     assert whole.text is not None and whole.offsets is not None
     start = whole.offsets[first - 1][1] if first else 0

@@ -57,7 +57,7 @@ class StoryOpening:
 
     @property
     def begins_sentence(self) -> bool:
-        """Whether the next word is the first one of a sentence."""
+        """Tell whether the next word is the first one of a sentence."""
         return self.prompt is None or ends_sentence(self.prompt.tokens)
 
     def _read_prompt(self, pretrained: Pretrained, prompt: Document) -> StoryState:

@@ -119,7 +119,7 @@ class Terminal(Progress):
             self.finish(f"unpacking {language_model}")
 
     def doubt(self, document: Document, pretrained: Pretrained) -> None:
-        """A remark where a text is not of the kind that the model knows; of many such texts, the first few are named."""
+        """Remark on texts that are not of the kind that the model was trained on; of many, the first few are named."""
         from entitynlm.model.encoding.suitability import find_doubt
 
         if (told := find_doubt(document, pretrained.encoder)) is not None:
@@ -161,7 +161,7 @@ MOST_DOUBTS = 3
 
 
 def count(things: int | Sized, one: str, many: str | None = None) -> str:
-    """How many there are, in words that agree: 1 text, 2 texts."""
+    """Count things in words that agree: 1 text, 2 texts."""
     number = things if isinstance(things, int) else len(things)
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 

@@ -1,4 +1,4 @@
-"""What people name on the command line, as documents: many files, patterns, standard input."""
+"""Read the inputs of a command line as documents: many files, patterns, standard input."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def distinguish(names: Iterable[str]) -> Iterator[str]:
 
 
 def is_folder(out: str) -> bool:
-    """Whether an output is a folder: it is one, or it is written like one."""
+    """Tell whether an output is a folder: it is one, or it is written like one."""
     return out.endswith(("/", "\\")) or Path(out).is_dir() or not Path(out).suffix
 
 

@@ -204,7 +204,7 @@ Rows = Annotated[str | None, typer.Option(help=_ROWS)]
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Which model a verb uses, and what it computes on."""
+    """Options that choose a model and the device that it computes on."""
 
     model: DefaultModel = ""
     device: Device = "cpu"

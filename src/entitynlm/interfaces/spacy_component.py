@@ -134,7 +134,7 @@ def _fit_case(name: str, *, at_start: bool) -> str:
 
 
 def _is_followed(doc: Doc, span: Span) -> bool:
-    """Whether "her" is a possessive: a word follows that it belongs to."""
+    """Tell whether "her" is a possessive: a word follows that it belongs to."""
     following = doc[span.end].text if span.end < len(doc) else ""
     return following[:1].isalpha() and following.lower() not in _AFTER_OBJECT
 

@@ -1,4 +1,4 @@
-"""Two tables about every text, such as those of tokens and of mentions: their files, and how they are written."""
+"""Write two tables about every text, such as those of tokens and of mentions, to their files."""
 
 from __future__ import annotations
 

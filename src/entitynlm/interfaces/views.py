@@ -91,7 +91,7 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
 
 
 def _gap_before(document: Document, index: int) -> str:
-    """What stands between a token and the one before it, on one line; a space where the raw text is not known."""
+    """Find the text between a token and the one before it, on one line; a space where the raw text is not known."""
     if document.text is None or document.offsets is None:
         return " "
     return " " if document.text[document.offsets[index - 1][1] : document.offsets[index][0]] else ""

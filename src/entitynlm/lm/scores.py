@@ -81,7 +81,7 @@ class ModelScores:
 
     @property
     def comparable(self) -> bool:
-        """Whether this is the probability of the words, as a language model gives it."""
+        """Tell whether this is the probability of the words, as a language model gives it."""
         return self.likelihood in COMPARABLE
 
     @property

@@ -35,7 +35,7 @@ QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Which quantities are used, and where the buckets of each lie in the one long vector f(e).
+    """The quantities that are used, and the place of each one's buckets in the vector f(e).
 
     ``quantities`` are the numbers of those used: so many buckets are hot at once. ``lookup`` (4, 1 + FARTHEST) has the hot bucket
     of each value of each quantity, where values beyond count as FARTHEST. ``size`` is the length of f(e).

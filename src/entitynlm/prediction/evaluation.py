@@ -187,7 +187,7 @@ def measure_row(
 
 
 def join_rows(name: str, rows: Sequence[PredictionRow]) -> PredictionRow:
-    """The geometric mean of rows over the same slots, such as those of one network trained with several seeds."""
+    """Average rows over the same slots geometrically, such as those of one network trained with several seeds."""
     if not rows:
         raise ConfigError("there are no rows to be joined")
     answers = []

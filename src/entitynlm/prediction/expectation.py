@@ -49,7 +49,7 @@ class ExpectedReferent:
 
 @dataclass(frozen=True)
 class ExpectedNext:
-    """What is expected at a word.
+    """The model's expectation at a word.
 
     :param starts: the probability that a mention starts there, and :param inside: that one is open.
     :param referents: the likeliest ones, if a mention starts; a new one is among them.
@@ -104,7 +104,7 @@ class Walk:
 
     @property
     def on_pieces(self) -> bool:
-        """Whether the words of answers are first pieces of words."""
+        """Tell whether the words of answers are first pieces of words."""
         return not isinstance(self._tokenizer, Vocabulary)
 
     def count_missing(self, token: int) -> int:

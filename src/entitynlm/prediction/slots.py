@@ -115,7 +115,7 @@ def read_slots(corpus: Corpus, split: str | None) -> list[SlottedStory]:
 
 
 def has_guesses(stories: Sequence[SlottedStory]) -> bool:
-    """Whether people were asked at every slot."""
+    """Tell whether people were asked at every slot."""
     return bool(stories) and all(slot.guesses for slotted in stories for slot in slotted.slots)
 
 

@@ -1,4 +1,4 @@
-"""What a report on one text shows, as plain values: the surprisal tables grouped by entity and cut to what a page can show."""
+"""Contents of a report on one text, as plain values: the surprisal tables grouped by entity and cut to what a page can show."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Cooccurrence:
 
 @dataclass(frozen=True)
 class Movement:
-    """How one entity's vector moved, with a value per word of the mentions that the model sees.
+    """The movement of one entity's vector, with a value per word of the mentions that the model sees.
 
     :param tokens: where.  :param gates: how much of the vector stayed.  :param away: 1 - cosine with its first vector.
     :param early: words near it after its first mention, and :param late: after its last.

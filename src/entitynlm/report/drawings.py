@@ -1,4 +1,4 @@
-"""Where everything is in the drawings of a report: timeline, network, movements (drawn by ``resources/report/drawings.html``)."""
+"""Lay out the drawings of a report: timeline, network, movements (drawn by ``resources/report/drawings.html``)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def write_page(report: Report, *, title: str, model: str) -> str:
 
 
 def nest_mentions(mentions: Sequence[Mention]) -> tuple[dict[int, list[int]], Counter[int]]:
-    """Which mentions begin before each token, the outermost first, and how many end before it.
+    """List the mentions that begin before each token, the outermost first, and count those that end before it.
 
     Of two that cross, the second is shown as far as the first one goes: elements of a page can't cross.
     """
@@ -98,7 +98,7 @@ def cut_blocks(
 
 
 def rank_movements(movements: Sequence[Movement]) -> list[int]:
-    """How many of the entities move more than each, itself included: 1 moves most."""
+    """Rank entities by how much their vectors move: 1 moves most."""
     return [sum(other.moved >= movement.moved for other in movements) for movement in movements]
 
 
@@ -113,7 +113,7 @@ def describe_characters(document: Document) -> dict[str, Any]:
 
 
 def find_gaps(document: Document) -> list[str]:
-    """What stands before each token: nothing, a space, or a line break for a new paragraph; by rule without a raw text."""
+    """Find the white space before each token: none, a space, or a line break for a new paragraph; by rule without a raw text."""
     text, offsets = document.text, document.offsets
     if text is None or offsets is None:
         text, offsets = join_tokens(document.tokens)
@@ -125,7 +125,7 @@ def find_gaps(document: Document) -> list[str]:
 
 
 def list_figures(row: TokenRow) -> str:
-    """What is shown about a token on pointing at it."""
+    """Describe a token, for readers who point at it."""
     expected = None if row.mention_expected is None else 100 * row.mention_expected
     figures = (row.surprisal, 2), (row.error, 2), (row.without_entities, 2), (expected, 0), (row.spelling, 1)
     return ",".join("" if value is None else f"{value:.{digits}f}" for value, digits in figures)
@@ -137,7 +137,7 @@ def find_level(bits: float) -> int:
 
 
 def list_mentions(report: Report) -> list[dict[str, Any]]:
-    """What is shown about mentions on pointing at them; about one that P does not see, who it is."""
+    """Describe mentions, for readers who point at them; of one that P does not see, only the entity."""
     who = [report.characters[number - 1].name for number in report.owner]
     pairs = zip(report.referents, who, strict=True)
     names = {found.entity: name for found, name in pairs if found is not None} | {

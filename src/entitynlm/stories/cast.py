@@ -45,7 +45,7 @@ class Participant:
 
     @property
     def uncounted(self) -> bool:
-        """Whether the noun takes "some" and never "a"."""
+        """Tell whether the noun takes "some" and never "a"."""
         return self.plural or has_word(self.nouns[0][-1], "mass_nouns")
 
 

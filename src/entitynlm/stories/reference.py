@@ -43,7 +43,7 @@ class LastMention:
 
 @dataclass(frozen=True, slots=True)
 class MentionContext:
-    """Where a mention stands: its grammatical relation, the form that the template asks for, who speaks to whom."""
+    """The place of a mention: its grammatical relation, the form that the template asks for, who speaks to whom."""
 
     relation: str
     form: str = ""

@@ -123,7 +123,7 @@ def complete_pretrained(
 
 
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
-    """Whether a stored model is what these settings and this seed make, as far as it got."""
+    """Tell whether a stored model is what these settings and this seed make, as far as it got."""
     encoder, data = pretrained.encoder, settings.data
     different = ["preprocessing"] if encoder.recipe != settings.recipe else []
     if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):

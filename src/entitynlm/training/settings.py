@@ -36,7 +36,7 @@ class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the resolver is trained; the defaults were chosen on LitBank's development documents.
+    """Settings of the resolver's training; the defaults were chosen on LitBank's development documents.
 
     :param rate: the highest learning rate.  :param decay: of weights.
     :param hidden_words: the share of words whose embeddings are hidden.

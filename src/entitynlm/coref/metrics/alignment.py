@@ -52,7 +52,7 @@ class Alignment:
 
     @cached_property
     def has_repetitions(self) -> bool:
-        """Whether some mention stands in the aligned key or in the aligned response more than once."""
+        """Tell whether the aligned key or the aligned response has a mention more than once."""
         return any(
             sum(map(len, chains)) != len(index)
             for chains, index in ((self.key, self.key_chain_of), (self.response, self.response_chain_of))
@@ -60,7 +60,7 @@ class Alignment:
 
     @cached_property
     def overlaps(self) -> dict[tuple[int, int], int]:
-        """How many distinct mentions key chain i and response chain j share, for the pairs (i, j) that share any."""
+        """Count the distinct mentions that key chain i and response chain j share, for the pairs (i, j) that share any."""
         table: dict[tuple[int, int], int] = {}
         response_chain_of = self.response_chain_of
         for index, chain in enumerate(self.key):

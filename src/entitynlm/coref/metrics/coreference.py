@@ -16,7 +16,7 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class Metric:
-    """How a metric counts in one document, and how summed counts become (recall, precision, F1)."""
+    """The function that counts a metric in one document, and the one from summed counts to (recall, precision, F1)."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Score:
 
 @dataclass(frozen=True)
 class CorpusCounts:
-    """What every metric counted in every document; ``by_metric[name]`` has shape (documents, counts)."""
+    """Counts of every metric in every document; ``by_metric[name]`` has shape (documents, counts)."""
 
     doc_ids: tuple[str, ...]
     by_metric: Mapping[str, Floats]

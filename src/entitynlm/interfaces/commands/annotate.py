@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnnotationOptions:
-    """How texts are annotated.
+    """Options of annotation.
 
     :param with_scores: Add the confidence of each mention and link.
     :param keep_mentions: Keep the mentions of the input and only link them.

@@ -32,7 +32,7 @@ TableKind = Annotated[Kind, typer.Option("--as", callback=check_kind, help="Kind
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """What is read, where the outputs go, and who does the work.
+    """Options of a batch job: its input, its outputs and its workers.
 
     :param files: Folders, JSON lines or other files of texts; patterns in quotes.
     :param out: The job's folder. A job that was stopped goes on where it was; one with other settings is refused.

@@ -40,7 +40,7 @@ SHOWN_CHARACTERS = 25
 
 @dataclass(frozen=True)
 class CharacterOptions:
-    """Which persons are listed, and where their mentions come from.
+    """Options of a cast: which persons are listed, and where their mentions come from.
 
     :param least: Leave out persons who are mentioned fewer times; they are counted.
     :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are

@@ -25,7 +25,7 @@ Where = Literal["nowhere", "key", "response", "both"]
 
 
 def check_metrics(metric: list[str] | None) -> list[str] | None:
-    """The names themselves if there are such metrics."""
+    """Check that metrics of these names exist."""
     choose_metrics(metric or None)
     return metric or None
 

@@ -165,7 +165,7 @@ def train_resolver(
 
 
 def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) -> None:
-    """Whether a pretrained language model can be read, and is not asked to start from an LSTM or to be its own baseline."""
+    """Check that a pretrained language model can be read, and is not asked to start from an LSTM or to be its own baseline."""
     name = strip_prefix(settings.model.backbone)
     if name is None:
         return

@@ -1,4 +1,4 @@
-"""Whether a text is of the kind that a model can say something about: English, and in words that the model knows."""
+"""Check whether a text is of the kind that a model was trained on: English, and in words that the model knows."""
 
 from __future__ import annotations
 

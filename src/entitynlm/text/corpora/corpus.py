@@ -218,7 +218,7 @@ def read_card(folder: Path) -> str | None:
 
 
 def _suggest_folders(folder: Path) -> str:
-    """Which folders in this one are corpora, for people who named one level too high."""
+    """List the folders in this one that are corpora, for people who named one level too high."""
     inner = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
     names = sorted(path.name for path in inner if any(recognise(path) for recognise in _RECOGNISERS[:3]))
     return f"Name one of the folders in it: {', '.join(names)}" if names else "Name a folder of these kinds"

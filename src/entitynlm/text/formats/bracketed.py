@@ -11,7 +11,7 @@ from entitynlm.text.formats.base import Source
 
 
 def assign_layers(spans: Sequence[Span], *, nested: bool = True) -> list[int]:
-    """A layer for each span such that spans of one layer nest (if they may) or lie apart, and most are in layer 0.
+    """Give each span a layer, so that spans of one layer nest (if they may) or lie apart, and most are in layer 0.
 
     ``spans`` come in text order (by start, longer ones first). Spans that share only one word, the last of one and
     the first of the other, count as crossing: the official scorer opens brackets before it closes any.

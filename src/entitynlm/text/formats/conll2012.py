@@ -173,7 +173,7 @@ def make_id(name: str, part: str) -> str:
 
 
 def _drop_stray_tabs(rows: list[list[str]]) -> None:
-    """A tab at the end of some rows makes no column: the official scorer's own test files have such rows."""
+    """Ignore a tab at the end of some rows, which makes no column: the official scorer's own test files have it."""
     width = max(map(len, rows))
     while width > min(map(len, rows)) and all(not row[-1] for row in rows if len(row) == width):
         for row in rows:

@@ -173,7 +173,7 @@ class SubwordTokenizer:
         return self._spell([((write_plainly(unescape_word(word)),), space)])[0][0]
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """After a space, unless such words usually have none before them, and with END."""
+        """Spell a word after a space, unless words of its kind usually have none before them, and with END."""
         if word == SENTENCE_END:
             return ()
         own = self._spell_word(word, not is_attached(word))

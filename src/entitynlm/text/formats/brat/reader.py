@@ -73,7 +73,7 @@ class _SegmentedText:
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first line is an annotation, or the name says so: what else is in such a file is told as an error."""
+    """Recognise a file by its first line or its name; lines that are no annotation are told as errors."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
     return path.removesuffix(".gz").endswith(".ann") or bool(LINE.match(start))
 

@@ -147,7 +147,7 @@ def _find_groups(document: Document, forms: Sequence[str]) -> dict[int, Multiwor
 
 
 def mark_group(size: int) -> tuple[str, ...]:
-    """How the ``mwt`` column marks the words of one multiword token: 1/2, 2/2."""
+    """Mark the words of one multiword token in the ``mwt`` column: 1/2, 2/2."""
     return tuple(f"{index}/{size}" for index in range(1, size + 1))
 
 
