@@ -6,8 +6,8 @@ import pytest
 
 from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_quotations
 from entitynlm.discourse.discourse import read_discourse
-from entitynlm.discourse.participants import add_quotations, find_narrator, settle_entities
-from entitynlm.discourse.speaker_features import Dialogue, may_speak
+from entitynlm.discourse.participants import add_quotations, settle_entities
+from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document
 from support.marked_text import read_marked

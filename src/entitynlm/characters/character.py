@@ -14,8 +14,7 @@ from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
 from entitynlm.discourse.naming import choose_names, show_name
-from entitynlm.discourse.participants import find_narrator
-from entitynlm.discourse.speaker_features import Dialogue, may_speak
+from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS, UNKNOWN
 

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.joining import find_same_names
-from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
 
@@ -113,17 +113,6 @@ def resolve_participants(
         return mention if who is None else structs.replace(mention, entity=who)
 
     return sort_mentions(map(resolve, mentions))
-
-
-def find_narrator(dialogue: Dialogue) -> str | None:
-    """Find the entity that is most often "I" outside of quotations."""
-    quotation_of = dialogue.discourse.quotation_of
-    votes = Counter(
-        mention.entity
-        for mention in dialogue.mentions
-        if quotation_of[mention.start] == NARRATION and dialogue.find_form(mention) == "i"
-    )
-    return votes.most_common(1)[0][0] if votes else None
 
 
 def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:

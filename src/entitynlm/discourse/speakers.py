@@ -1,33 +1,133 @@
-"""Speaker attribution: a log-linear model of :mod:`speaker_features` chooses each quotation's speaker among the entities near it.
+"""Speaker attribution: a conditional random field chooses the speakers of a conversation together.
 
-Quotations are decided one after the other in text order, because the last speakers tell who may speak next. The weights were
-learned from LitBank's training and development documents by ``scripts/train_speakers.py``.
+A small network scores each participant of a conversation (:mod:`conversations`) as the speaker of each quotation. A step from one
+quotation to the next scores whether the speaker goes on, the one who spoke before answers, or a third person speaks; the state
+is therefore the speaker and the last other one. Each quotation gets its most probable speaker over all readings of the
+conversation. The weights were learned from novels by ``scripts/train_speakers.py``.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from entitynlm.config import load_toml
-from entitynlm.discourse.speaker_features import Dialogue, list_candidates
+import numpy as np
+import numpy.typing as npt
 
-SPEAKER_WEIGHTS = Path(__file__).parents[1] / "resources" / "discourse" / "speakers.toml"
+from entitynlm.discourse.conversations import NARRATOR_SHARE, Conversation, ConversationReader
+from entitynlm.discourse.speaker_features import Dialogue, find_narrator
+
+SPEAKER_WEIGHTS = Path(__file__).parents[1] / "resources" / "discourse" / "speakers.safetensors"
+GOES_ON, ANSWERS, JOINS, FIRST_OTHER = range(4)
+"""Columns of a step: the speaker goes on, the last other answers, a third joins, or a second where there was none."""
+IMPOSSIBLE = -1e4
+
+Array = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class SpeakerModel:
+    """Weights by name: ``linear`` (F,), ``hidden`` (H, F), ``bias`` (H,), ``output`` (H,), ``steps`` (S, 4).
+
+    :param features: row of each feature in F.  :param steps: row of each step in S.
+    """
+
+    weights: Mapping[str, Array]
+    features: Mapping[str, int]
+    steps: Mapping[str, int]
+
+    def find_speakers(self, conversation: Conversation) -> list[str]:
+        """Find the most probable speaker of each quotation of a conversation."""
+        scores = self.score_participants(conversation.features)
+        steps = np.stack([self._get_step(step) for step in conversation.steps])
+        best = find_marginals(scores, steps).argmax(1)
+        return [conversation.participants[number] for number in best]
+
+    def _get_step(self, step: str) -> Array:
+        number = self.steps.get(step)
+        return np.zeros(4, dtype=np.float32) if number is None else self.weights["steps"][number]
+
+    def score_participants(self, features: Sequence[Sequence[Mapping[str, float]]]) -> Array:
+        """(Q, K) score of each participant as the speaker of each quotation."""
+        inputs = np.zeros((len(features), len(features[0]), len(self.features)), dtype=np.float32)
+        for number, row in enumerate(features):
+            for participant, found in enumerate(row):
+                for name, value in found.items():
+                    if (column := self.features.get(name)) is not None:
+                        inputs[number, participant, column] = value
+        weights = self.weights
+        hidden = np.maximum(inputs @ weights["hidden"].T + weights["bias"], 0.0)
+        scores: Array = inputs @ weights["linear"] + hidden @ weights["output"]
+        return scores
+
+
+def find_marginals(scores: Array, steps: Array) -> Array:
+    """(Q, K) log-probability, up to a constant, that each participant speaks each quotation.
+
+    :param scores: (Q, K) of participants.  :param steps: (Q, 4) weights of the step to each quotation; the first is not used.
+    """
+    count, people = scores.shape
+    after = [
+        np.zeros((people, people + 1), dtype=np.float32)
+    ]  # (speaker, last other), the last column: no other yet
+    for number in range(count - 1, 0, -1):
+        going = after[-1] + scores[number][:, None]
+        goes_on = going + steps[number, GOES_ON]
+        # (speaker, last other, next speaker): the next state is (next speaker, speaker)
+        changes = going[:, :people].T[:, None, :] + _score_changes(steps[number], people)[None]
+        changes[np.arange(people), :, np.arange(people)] = IMPOSSIBLE
+        after.append(np.logaddexp(goes_on, np.logaddexp.reduce(changes, axis=2)))
+    after.reverse()
+    before = np.full((people, people + 1), IMPOSSIBLE, dtype=np.float32)
+    before[:, people] = scores[0]
+    marginals = [np.logaddexp.reduce(before + after[0], axis=1)]
+    for number in range(1, count):
+        changes = before[:, :, None] + _score_changes(steps[number], people)[None]
+        changed = np.logaddexp.reduce(changes, axis=1).T  # (next speaker, speaker)
+        np.fill_diagonal(changed, IMPOSSIBLE)
+        going = before + steps[number, GOES_ON]
+        going[:, :people] = np.logaddexp(going[:, :people], changed)
+        before = going + scores[number][:, None]
+        marginals.append(np.logaddexp.reduce(before + after[number], axis=1))
+    return np.stack(marginals)
+
+
+def _score_changes(step: Array, people: int) -> Array:
+    """(last other, next speaker) score of a change of speakers."""
+    table = np.full((people + 1, people), step[JOINS], dtype=np.float32)
+    np.fill_diagonal(table, step[ANSWERS])
+    table[people] = step[FIRST_OTHER]
+    return table
 
 
 @cache
-def load_weights() -> Mapping[str, float]:
-    """Load the weight of each feature from the package's resources."""
-    return {name: float(weight) for name, weight in load_toml(SPEAKER_WEIGHTS)["weights"].items()}
+def load_speaker_model() -> SpeakerModel:
+    """Load the packaged model."""
+    from safetensors import safe_open
+
+    with safe_open(SPEAKER_WEIGHTS, framework="numpy") as stored:
+        weights = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+        names = {name: json.loads(text) for name, text in stored.metadata().items()}
+    features, steps = ({name: row for row, name in enumerate(names[kind])} for kind in ("features", "steps"))
+    return SpeakerModel(weights, features, steps)
 
 
-def find_speakers(dialogue: Dialogue, weights: Mapping[str, float] | None = None) -> list[str | None]:
+def find_speakers(dialogue: Dialogue, model: SpeakerModel | None = None) -> list[str | None]:
     """Find the entity that speaks each quotation; None where no person is mentioned near it."""
-    weights = load_weights() if weights is None else weights
-    speakers: list[str | None] = []
-    for number in range(len(dialogue.quotations)):
-        rated = {
-            who: sum(weights.get(feature, 0.0) for feature in sorted(found))
-            for who, found in list_candidates(dialogue, number, speakers).items()
-        }
-        speakers.append(max(rated, key=lambda who: rated[who]) if rated else None)
+    model = model or load_speaker_model()
+    speakers: list[str | None] = [None] * len(dialogue.quotations)
+    for conversation in read_conversations(dialogue):
+        if conversation.participants:
+            found = model.find_speakers(conversation)
+            speakers[conversation.first : conversation.first + len(found)] = found
     return speakers
+
+
+def read_conversations(dialogue: Dialogue) -> list[Conversation]:
+    """Read the conversations of a text, with its narrator as a participant if it has one."""
+    told = sum(dialogue.find_form(mention) == "i" for mention in dialogue.outside)
+    narrated = told >= NARRATOR_SHARE * len(dialogue.tokens)
+    return list(ConversationReader(dialogue, find_narrator(dialogue) if narrated else None).read())

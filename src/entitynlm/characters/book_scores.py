@@ -1,0 +1,141 @@
+"""Scores of an annotated novel against PDNC: who is meant inside of quotations, names, speakers, and the cast.
+
+Clusters are compared with characters by B³, and by the best map of clusters to characters, one to one: over a whole book each
+character should be one entity. A mention counts as found if its first and last letter are right.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from entitynlm.errors import DataError
+from entitynlm.text.corpora.pdnc import Novel
+from entitynlm.text.document import Document, Span
+
+KINDS = ("explicit", "anaphoric", "implicit")
+WORD = re.compile(r"[A-Za-z0-9]+")
+LONGEST_TITLE = 14
+"""Letters before a name that a mention of it may begin with: "poor Miss "."""
+FEWEST_OF_A_KIND = 20
+"""A kind of quotation with no more than these in a novel has no figure."""
+
+Pairs = Sequence[tuple[Hashable | None, str]]
+"""The cluster of each item, None where it was not found, and its character."""
+
+
+def measure_book(novel: Novel, document: Document) -> dict[str, float | None]:
+    """Measure mentions in quotations, names and speakers, in %; None where a novel has no such items."""
+    if document.offsets is None or document.text != novel.text:
+        raise DataError(f"the document {document.id!r} is not an annotation of the text of {novel.name}")
+    clusters = _find_clusters(document)
+    last = max((end for _, end in clusters), default=0)
+    gold = {trim(novel.text, span): who for span, who in novel.mentions.items()}
+    meant = [(clusters.get(span), who) for span, who in gold.items() if span[1] <= last]
+    names = _pair_names(clusters, {s: who for s, who in novel.find_names().items() if s[1] <= last})
+    return {
+        **_measure("mentions", meant),
+        **_measure("names", names),
+        **_measure_speakers(novel, document, last),
+    }
+
+
+def trim(text: str, span: Span) -> Span:
+    """Cut a span of characters to its first and last letter or digit."""
+    start, end = span
+    words = list(WORD.finditer(text, start, end))
+    return (words[0].start(), words[-1].end()) if words else span
+
+
+def _find_clusters(document: Document) -> dict[Span, str]:
+    offsets, text = document.offsets or (), document.text or ""
+    ordered = [mention for entity in document.entities for mention in entity.mentions]
+    return {trim(text, (offsets[m.start][0], offsets[m.end - 1][1])): m.entity for m in ordered}
+
+
+def _pair_names(clusters: Mapping[Span, str], names: Mapping[Span, str]) -> Pairs:
+    """Pair each name with the shortest mention that ends with it."""
+    ending: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for (start, end), cluster in clusters.items():
+        ending[end].append((start, cluster))
+    found = []
+    for (start, end), who in names.items():
+        near = [pair for pair in ending.get(end, ()) if start - LONGEST_TITLE <= pair[0] <= start]
+        found.append((max(near, key=lambda pair: pair[0])[1] if near else None, who))
+    return found
+
+
+def _measure(name: str, pairs: Pairs) -> dict[str, float | None]:
+    found = sum(cluster is not None for cluster, _ in pairs)
+    return {
+        f"{name} found": 100 * found / len(pairs) if pairs else None,
+        f"{name} B³": 100 * score_b_cubed(pairs) if pairs else None,
+        f"{name} one to one": 100 * _count_right(pairs, map_one_to_one(pairs)) / len(pairs)
+        if pairs
+        else None,
+    }
+
+
+def _measure_speakers(novel: Novel, document: Document, last: int) -> dict[str, float | None]:
+    """Measure the speakers of the quotations whose first part overlaps a found one, over all annotated quotations."""
+    offsets = document.offsets or ()
+    found = [(offsets[q.start][0], offsets[q.end - 1][1], q.speaker) for q in document.quotations]
+    pairs: list[tuple[str | None, str]] = []
+    kinds: dict[str, list[tuple[str | None, str]]] = defaultdict(list)
+    hits = 0
+    for quotation in novel.quotations:
+        start, end = quotation.parts[0]
+        if end > last or not quotation.has_speaker:
+            continue
+        place = bisect_right(found, start, key=lambda row: row[1])
+        hit = place < len(found) and found[place][0] < end
+        hits += hit
+        pairs.append((found[place][2] if hit else None, quotation.speaker))
+        kinds[quotation.kind].append(pairs[-1])
+    right = map_one_to_one(pairs)
+    by_kind = {
+        f"{kind} speakers": 100 * _count_right(kinds[kind], right) / len(kinds[kind])
+        if len(kinds[kind]) > FEWEST_OF_A_KIND
+        else None
+        for kind in KINDS
+    }
+    return {
+        "quotations found": 100 * hits / len(pairs) if pairs else None,
+        "speakers": 100 * _count_right(pairs, right) / len(pairs) if pairs else None,
+        **by_kind,
+    }
+
+
+def score_b_cubed(pairs: Pairs) -> float:
+    """Score clusters by B³ F1 over the annotated items; an item that was not found is alone."""
+    known = [
+        (("alone", place) if cluster is None else cluster, who) for place, (cluster, who) in enumerate(pairs)
+    ]
+    clusters, characters = Counter(cluster for cluster, _ in known), Counter(who for _, who in known)
+    both = Counter(known)
+    precision = sum(both[pair] / clusters[pair[0]] for pair in known) / len(known)
+    recall = sum(both[pair] / characters[pair[1]] for pair in known) / len(known)
+    return 2 * precision * recall / (precision + recall)
+
+
+def map_one_to_one(pairs: Pairs) -> set[tuple[Hashable | None, str]]:
+    """Map clusters to characters, one to one, so that as many items as possible are right."""
+    clusters = list(dict.fromkeys(cluster for cluster, _ in pairs if cluster is not None))
+    characters = sorted({who for _, who in pairs})
+    counts = Counter(pairs)
+    table = np.array([[counts[cluster, who] for who in characters] for cluster in clusters])
+    if not table.size:
+        return set()
+    rows, columns = linear_sum_assignment(-table)
+    return {(clusters[row], characters[column]) for row, column in zip(rows, columns, strict=True)}
+
+
+def _count_right(
+    pairs: Iterable[tuple[Hashable | None, str]], right: set[tuple[Hashable | None, str]]
+) -> int:
+    return sum(pair in right for pair in pairs)

@@ -1,0 +1,229 @@
+"""Tags of quotations: "said Ida", "she asked", "Ida turned to him:", which tell the speaker by a name or a pronoun.
+
+Tags are read from the words, not from the mentions alone: coreference may have missed "she" in "she said", or have put one "Ida"
+into another entity. A name belongs to the entity that most mentions with this name belong to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from entitynlm.discourse.names import PersonName, parse_name
+from entitynlm.discourse.quotation_marks import DASHES, ENDS
+from entitynlm.discourse.quotations import strip_marks
+from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.text.document import Mention
+from entitynlm.text.english import (
+    FEMALE,
+    GENDERS,
+    MALE,
+    POSSESSIVE_PRONOUNS,
+    PREPOSITIONS,
+    QUOTATION_VERBS,
+    THOUGHT_VERBS,
+)
+
+TAG_VERBS = QUOTATION_VERBS | THOUGHT_VERBS
+SUBJECT_GENDERS = {"he": MALE, "she": FEMALE, "i": None, "they": None, "we": None, "who": None}
+NAME, NOUN, PRONOUN, FIRST_PERSON, PLURAL = "name", "noun", "pronoun", "i", "plural"
+TAG_REACH, INTRODUCTION_REACH = 16, 40
+"""Tokens after a quotation in which its tag stands, and before it."""
+SUBJECT_REACH = 14
+"""Tokens from the subject of an introduction to its verb."""
+LONGEST_NAME, LONGEST_SUBJECT = 4, 6
+CLEAR_OWNER = 0.6
+"""The share of the mentions with a name from which the name belongs to their entity."""
+
+
+@dataclass(frozen=True)
+class Tag:
+    """The subject of a tag.
+
+    :param kind: where it stands: after the verb, before it, in an introduction, between two quotations.
+    :param form: of the words: a name, a noun, a pronoun, "I", a plural.
+    :param entity: that speaks by the tag, if it is known.  :param gender: that the words tell.
+    """
+
+    kind: str
+    form: str
+    entity: str | None
+    gender: str | None
+
+
+@dataclass(frozen=True)
+class _Subject:
+    end: int
+    form: str
+    entity: str | None
+    gender: str | None
+
+
+class TagReader:
+    """Read the tag of each quotation of a dialogue."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue, self.tokens = dialogue, dialogue.tokens
+        self._lowered = [token.lower() for token in dialogue.tokens]
+        self._starting: dict[int, list[Mention]] = defaultdict(list)
+        for mention in dialogue.outside:
+            self._starting[mention.start].append(mention)
+        self._owners = self._find_owners()
+
+    def _find_owners(self) -> dict[tuple[str | None, tuple[str, ...]], str]:
+        """Find the entity that each name belongs to, with its title and without."""
+        votes: dict[tuple[str | None, tuple[str, ...]], Counter[str]] = defaultdict(Counter)
+        for mention in self.dialogue.speaking:
+            name = self._parse(mention.start, mention.end) if len(mention) <= LONGEST_NAME + 1 else None
+            if name is not None:
+                for title in {name.title, None}:
+                    votes[title, name.words][mention.entity] += 1
+        found = {}
+        for key, counts in votes.items():
+            entity, count = max(sorted(counts.items()), key=lambda pair: pair[1])
+            if count >= CLEAR_OWNER * counts.total():
+                found[key] = entity
+        return found
+
+    def _parse(self, start: int, end: int) -> PersonName | None:
+        return parse_name(self.tokens[start:end], self.dialogue.discourse.common_words)
+
+    def read(self, number: int) -> Tag | None:
+        """Read the tag after a quotation, or else the one before it; None where there is none."""
+        return self._read_after(number) or self._read_before(number)
+
+    def _read_after(self, number: int) -> Tag | None:
+        tokens, lowered, quotations = self.tokens, self._lowered, self.dialogue.quotations
+        start = quotations[number][1]
+        limit = quotations[number + 1][0] if number + 1 < len(quotations) else len(tokens)
+        limit = min(limit, start + TAG_REACH)
+        while start < limit and tokens[start] not in ENDS and not tokens[start][0].isalnum():
+            start += 1
+        if start >= limit or not self.dialogue.share_paragraph(quotations[number][1] - 1, start):
+            return None
+        limit = next(
+            (
+                place
+                for place in range(start, limit)
+                if tokens[place] in ENDS or not self.dialogue.share_paragraph(start, place)
+            ),
+            limit,
+        )
+        place = self._skip_adverbs(start, limit)
+        if place < limit and lowered[place] in TAG_VERBS:
+            return self._read_inverted("after verb", place, limit)
+        subject = self._read_subject(place, limit)
+        if subject is None:
+            return None
+        for verb in range(subject.end, min(subject.end + 5, limit)):
+            if lowered[verb] in TAG_VERBS:
+                return _make_tag("after subject", subject)
+            if lowered[verb] == ",":
+                break
+        last = strip_marks(self.dialogue.discourse.document, quotations[number])[1] - 1
+        return _make_tag("after other", subject) if tokens[last] == "," else None
+
+    def _skip_adverbs(self, place: int, limit: int) -> int:
+        end = min(limit, place + 3)
+        while place < end and (
+            self._lowered[place].endswith("ly") or self._lowered[place] in ("and", "then", "but", "here")
+        ):
+            place += 1
+        return place
+
+    def _read_inverted(self, kind: str, verb: int, limit: int) -> Tag | None:
+        """Read the subject after a verb: "said the old man"."""
+        for place in range(verb + 1, min(verb + 4, limit)):
+            subject = self._read_subject(place, limit)
+            if subject is not None:
+                return _make_tag(kind, subject)
+            if self._lowered[place] in ("to", "with"):
+                break
+        return None
+
+    def _read_before(self, number: int) -> Tag | None:
+        tokens, lowered, quotations = self.tokens, self._lowered, self.dialogue.quotations
+        end = quotations[number][0]
+        low = max(quotations[number - 1][1] if number else 0, end - INTRODUCTION_REACH)
+        if end <= low or not (tokens[end - 1] in (":", ",", ";", *DASHES) or lowered[end - 1] in TAG_VERBS):
+            return None
+        start = end - 1
+        while start > low and tokens[start - 1] not in ENDS:
+            start -= 1
+        verb = next((place for place in range(end - 1, start - 1, -1) if lowered[place] in TAG_VERBS), None)
+        if verb is None:
+            return self._read_gesture(start, end)
+        if number and self._goes_on(quotations[number - 1][1], start, verb, end):
+            between = self._read_inverted("between", verb, end)
+            if between is not None:
+                return between
+        for place in range(verb - 1, max(start, verb - SUBJECT_REACH) - 1, -1):
+            subject = self._read_subject(place, verb) if self._may_begin(place, start) else None
+            if subject is not None and (subject.form == NOUN or lowered[place] not in POSSESSIVE_PRONOUNS):
+                return _make_tag("before verb", subject)
+        return None
+
+    def _goes_on(self, last: int, start: int, verb: int, end: int) -> bool:
+        """Tell whether a tag with its verb first stands between two quotations: “No,” said Ida, “not today.”"""
+        words = self._lowered[start:verb]
+        return (
+            start <= last + 1
+            and self.dialogue.share_paragraph(last - 1, end)
+            and all(word.endswith("ly") or not word[0].isalpha() or word in ("and", "then") for word in words)
+        )
+
+    def _may_begin(self, place: int, start: int) -> bool:
+        """Tell whether a subject may begin here: not after a preposition, and not in the middle of a name."""
+        if place and self._lowered[place - 1] in PREPOSITIONS:
+            return False
+        in_name = place > start and self.tokens[place][0].isupper() and self.tokens[place - 1][0].isupper()
+        return not in_name or self._lowered[place - 1] in SUBJECT_GENDERS
+
+    def _read_gesture(self, start: int, end: int) -> Tag | None:
+        """Read an introduction without a verb of speech: "Ida turned to him:"."""
+        if not self.dialogue.share_paragraph(start, end) and self.tokens[end - 1] != ":":
+            return None
+        for place in range(start, end):
+            subject = self._read_subject(place, end) if self._may_begin(place, start) else None
+            if subject is not None:
+                return _make_tag("before other", subject)
+        return None
+
+    def _read_subject(self, place: int, limit: int) -> _Subject | None:
+        """Read the pronoun, name or mention that begins at a token, unless it is a possessor."""
+        word = self._lowered[place]
+        mentions = sorted(self._starting.get(place, ()), key=len)
+        if word in SUBJECT_GENDERS:
+            form = FIRST_PERSON if word == "i" else PLURAL if word in ("they", "we") else PRONOUN
+            entity = next((mention.entity for mention in mentions if len(mention) == 1), None)
+            return _Subject(place + 1, form, entity, SUBJECT_GENDERS[word])
+        found = self._read_name(place, limit, mentions)
+        if found is None and mentions and mentions[0].end <= limit and len(mentions[0]) <= LONGEST_SUBJECT:
+            end = mentions[0].end
+            named = any(token[0].isupper() for token in self.tokens[place:end][-2:])
+            gender = GENDERS.get(self._lowered[end - 1])
+            found = _Subject(end, NAME if named else NOUN, mentions[0].entity, _keep_gender(gender))
+        owns = found is not None and found.end < len(self.tokens) and self.tokens[found.end] in ("'s", "’s")
+        return None if owns else found
+
+    def _read_name(self, place: int, limit: int, mentions: Sequence[Mention]) -> _Subject | None:
+        end = place
+        while end < min(limit, place + LONGEST_NAME) and self.tokens[end][0].isupper():
+            end += 1
+        for stop in range(end, place, -1):
+            name = self._parse(place, stop)
+            if name is not None:
+                owner = self._owners.get((name.title, name.words)) or self._owners.get((None, name.words))
+                entity = owner or next((m.entity for m in mentions if m.end == stop), None)
+                if entity is not None:
+                    return _Subject(stop, NAME, entity, name.gender)
+        return None
+
+
+def _make_tag(kind: str, subject: _Subject) -> Tag:
+    return Tag(kind, subject.form, subject.entity, subject.gender)
+
+
+def _keep_gender(gender: str | None) -> str | None:
+    return gender if gender in (MALE, FEMALE) else None
