@@ -1,9 +1,10 @@
 """Learn the weights of the speaker model: ``python scripts/train_speakers.py --data DIR --annotations DIR... [--write]``.
 
-``--data`` holds ``pdnc``, ``litbank`` and ``litbank-quotations``. ``--annotations`` are folders with a file NOVEL.jsonl for each novel of PDNC,
-as ``entitynlm annotate NOVEL/novel_text.txt --to jsonl`` writes them: speakers are learned over the entities that a model finds, not over annotated
-ones. Learned from PDNC's training novels (every third of them a second time without its paragraphs, which tokenised texts have lost) and
-LitBank's training documents with their annotated entities; measured on PDNC's development novels.
+``--data`` holds ``pdnc``, ``litbank`` and ``litbank-quotations``. ``--annotations`` are folders with a file NOVEL.jsonl for each
+novel of PDNC, as ``entitynlm annotate NOVEL/novel_text.txt --to jsonl`` writes it: speakers are learned over the entities that a
+model finds, not over annotated ones. Learned from PDNC's training novels (every third of them a second time without its
+paragraphs, which tokenised texts have lost) and LitBank's training documents with their annotated entities; measured on PDNC's
+development novels.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ from entitynlm.text.document import Document, Quotation
 from entitynlm.text.formats.registry import read_documents
 
 BATCH = 48
+PASSAGE_WEIGHT = 3
+"""How often LitBank's conversations, which are few, are read."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +240,9 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     passages = read_quoted_documents(options.data / "litbank", options.data / "litbank-quotations", "train")
-    examples = [example for document in passages for example in list_passage_examples(document)]
+    examples = PASSAGE_WEIGHT * [
+        example for document in passages for example in list_passage_examples(document)
+    ]
     for folder in options.annotations:
         for place, path in enumerate(list_novels(options.data / "pdnc", "train")):
             if (file := folder / f"{path.name}.jsonl").is_file():

@@ -32,6 +32,8 @@ FARTHEST = 600
 FORM_WEIGHTS = {"name": 1.0, "pronoun": 0.7, "noun": 0.6, "object": 0.5, "possessive": 0.3}
 """How much a mention of each form says for taking part in the conversation beside it."""
 NEIGHBOURS = ((0, "in it"), (-1, "before"), (1, "after"), (-2, "before last"), (2, "after next"))
+LONGEST_PASSAGE = 10_000
+"""Tokens of a text that is a passage and no book."""
 NARRATOR_SHARE = 0.002
 """The share of "I" outside of quotations among all tokens from which a text has a narrator."""
 
@@ -157,8 +159,7 @@ class ConversationReader:
         if not dialogue.discourse.has_paragraphs:
             long = "long" if len(between) > 25 else "sentence"
             return f"unknown, {'none' if not between else 'inside' if inside else long}{tagged}"
-        before, after = self._paragraphs[number - 1], self._paragraphs[number]
-        before = dialogue.discourse.paragraph_of(start - 1)
+        before, after = dialogue.discourse.paragraph_of(start - 1), self._paragraphs[number]
         if before == after:
             kind = "none" if not between else "inside" if inside else ""
             return f"same, {kind or ('sentence' if len(between) <= 25 else 'long')}{tagged}"
@@ -175,7 +176,10 @@ class ConversationReader:
     def _describe_person(self, who: str, share: float, numbers: range) -> Features:
         """Describe a participant, whatever the quotation."""
         profile = self.profiles[who]
-        tags = sum(self._is_tagged(n, who) and self.tags[n].form in (NAME, FIRST_PERSON) for n in numbers)  # type: ignore[union-attr]
+        here = [
+            tag for tag in self.tags[numbers.start : numbers.stop] if tag is not None and tag.entity == who
+        ]
+        tags = sum(tag.form in (NAME, FIRST_PERSON) for tag in here)
         found = {
             "mentions": math.log1p(profile.mentions) / 8,
             "pronouns": 1 - profile.names / max(1, profile.mentions),
@@ -200,7 +204,7 @@ class ConversationReader:
         return [
             {
                 **features,
-                **_describe_tag(self.tags[number], who, self.profiles[who], order.index(who)),
+                **self._describe_tag(number, who, order.index(who)),
                 "last mention": math.log1p(before[who]) / 6.4,
                 "next mention": math.log1p(self._measure_after(who, end)) / 6.4,
                 **({"nearest before": 1.0} if order[0] == who and before[who] < FARTHEST else {}),
@@ -209,6 +213,14 @@ class ConversationReader:
             }
             for who, features in known.items()
         ]
+
+    def _describe_tag(self, number: int, who: str, rank: int) -> Features:
+        """Describe a participant by the tag of a quotation; in a passage the entity of a pronoun is surer than in a book."""
+        tag = self.tags[number]
+        found = _compare_tag(tag, who, self.profiles[who], rank)
+        if tag is not None and len(self.dialogue.tokens) < LONGEST_PASSAGE:
+            found[f"{'own' if tag.entity == who else 'other'} {tag.form} in a passage"] = 1.0
+        return found
 
     def _measure_before(self, who: str, start: int) -> int:
         places = self._places.get(who, [])
@@ -260,7 +272,7 @@ class ConversationReader:
                 yield f"tagged {label}"
 
 
-def _describe_tag(tag: Tag | None, who: str, profile: Profile, rank: int) -> Features:
+def _compare_tag(tag: Tag | None, who: str, profile: Profile, rank: int) -> Features:
     """Describe a participant by the tag of a quotation: its own or another's, and whether genders agree."""
     recency = f"recency {min(rank, 4)}"
     if tag is None:

@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
+from entitynlm.discourse.conversations import CONVERSATION_GAP
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.joining import find_same_names
+from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
 
 OFTEN = 5
 """Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
-CONVERSATION_GAP = 40
-"""Tokens between two quotations of one conversation, at most."""
+NEAR, TURNS = 8, 6
+"""Quotations before and after one among whose speakers the person who is called by name is, and its partner."""
 
 
 def add_quotations(document: Document, discourse: Discourse | None = None) -> Document:
@@ -75,8 +77,28 @@ def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
 
 
 def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
-    """Find the person who is called by name in a quotation, or else the one who speaks before or after it."""
-    return _find_called(dialogue, number, speakers) or _find_partner(dialogue, number, speakers)
+    """Find the person who is called by name in a quotation and speaks near it, or else the one who speaks before or after it.
+
+    Where nobody else speaks, it is the person who is called by name, or whose name is nearest.
+    """
+    called = _find_called(dialogue, number, speakers)
+    if called is not None and called in speakers[max(0, number - NEAR) : number + NEAR + 1]:
+        return called
+    return (
+        _find_partner(dialogue, number, speakers)
+        or called
+        or _find_nearest(dialogue, number, speakers[number])
+    )
+
+
+def _find_nearest(dialogue: Dialogue, number: int, speaker: str | None) -> str | None:
+    start = dialogue.quotations[number][0]
+    near = [
+        mention
+        for mention in dialogue.list_near(start - CONVERSATION_GAP, start + CONVERSATION_GAP // 2)
+        if mention.entity != speaker and not dialogue.is_pronoun(mention)
+    ]
+    return min(near, key=lambda mention: abs(mention.start - start)).entity if near else None
 
 
 def _find_called(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
@@ -85,31 +107,38 @@ def _find_called(dialogue: Dialogue, number: int, speakers: Sequence[str | None]
 
 
 def _find_partner(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
-    """Find the nearest other speaker of the same conversation."""
-    for other in (number - 1, number + 1, number - 2, number + 2):
-        known = 0 <= other < len(speakers) and speakers[other] not in (None, speakers[number])
-        if known and _are_near(dialogue, *sorted((number, other))):
-            return speakers[other]
-    return None
-
-
-def _are_near(dialogue: Dialogue, low: int, high: int) -> bool:
+    """Find the nearest other speaker of the same conversation, before a quotation or else after it."""
     spans = dialogue.quotations
-    gaps = (spans[number + 1][0] - spans[number][1] for number in range(low, high))
-    return max(gaps) <= CONVERSATION_GAP
+    for step in (-1, 1):
+        for other in range(number + step, number + step * (TURNS + 1), step):
+            low, high = sorted((other, other - step))
+            if low < 0 or high >= len(spans) or spans[high][0] - spans[low][1] > CONVERSATION_GAP:
+                break
+            if speakers[other] not in (None, speakers[number]):
+                return speakers[other]
+    return None
 
 
 def resolve_participants(
     dialogue: Dialogue, mentions: Sequence[Mention], quotations: Sequence[Quotation]
 ) -> tuple[Mention, ...]:
-    """Make "I" and "you" in quotations mentions of speakers and addressees."""
+    """Make "I" in quotations mentions of speakers, and "you" and addresses without a name ("sir") mentions of addressees."""
 
     def resolve(mention: Mention) -> Mention:
         number = dialogue.discourse.quotation_of[mention.start]
-        form = dialogue.find_form(mention) if number != NARRATION else None
-        if form not in ("i", "you"):
+        if number == NARRATION:
             return mention
-        who = quotations[number].speaker if form == "i" else quotations[number].addressee
+        form = dialogue.find_form(mention)
+        words = dialogue.tokens[mention.start : mention.end]
+        who = None
+        if form == "i":
+            who = quotations[number].speaker
+        elif form == "you" or (
+            form is None
+            and dialogue.is_vocative(mention)
+            and parse_name(words, dialogue.discourse.common_words) is None
+        ):
+            who = quotations[number].addressee
         return mention if who is None else structs.replace(mention, entity=who)
 
     return sort_mentions(map(resolve, mentions))

@@ -11,6 +11,10 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import POSSESSIVE_PRONOUNS, PREPOSITIONS, PRONOUNS
 
 BEFORE_ADDRESS = MARKS | ENDS | {","}
+ADDRESSES = frozenset(
+    "my dear old sir madam ma'am m'am miss mister monsieur madame mademoiselle papa mamma father mother".split()
+)
+"""Words in lower case with which an address begins."""
 PERSON = re.compile(r"(?:^|_)(?:per|person|character|animate|animal)(?:$|_|-)", re.IGNORECASE)
 
 
@@ -62,7 +66,7 @@ class Dialogue:
         before = self.tokens[mention.start - 1] if mention.start else "."
         after = self.tokens[mention.end] if mention.end < len(self.tokens) else "."
         first = self.tokens[mention.start]
-        addressing = first[0].isupper() or first in ("my", "dear", "old", "sir", "madam")
+        addressing = first[0].isupper() or first in ADDRESSES
         plain = before in BEFORE_ADDRESS or before.lower() in ("oh", "o", "dear", "well")
         if first.lower() in ("the", "a", "an", "his", "her", "their"):
             return False
