@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
 from entitynlm.discourse.quotation_marks import ENDS, MARKS
@@ -27,7 +27,7 @@ LONGEST_CONVERSATION = 48
 PARTICIPANTS = 10
 WINDOW_BEFORE, WINDOW_AFTER = 300, 60
 """Tokens before and after a conversation whose mentions may be participants."""
-FARTHEST = 600
+FARTHEST_MENTION = 600
 """Tokens to the nearest mention that are told apart, at most."""
 FORM_WEIGHTS = {"name": 1.0, "pronoun": 0.7, "noun": 0.6, "object": 0.5, "possessive": 0.3}
 """How much a mention of each form says for taking part in the conversation beside it."""
@@ -74,7 +74,7 @@ class ConversationReader:
     def __init__(self, dialogue: Dialogue, narrator: str | None = None) -> None:
         self.dialogue, self.quotations, self.narrator = dialogue, dialogue.quotations, narrator
         reader = TagReader(dialogue)
-        self.tags = [reader.read(number) for number in range(len(self.quotations))]
+        self.tags = [self._name_narrator(reader.read(number)) for number in range(len(self.quotations))]
         self.profiles = read_profiles(dialogue)
         self.tagged = Counter(
             tag.entity for tag in self.tags if tag and tag.entity and tag.form in (NAME, FIRST_PERSON)
@@ -86,6 +86,9 @@ class ConversationReader:
         self._borders = (*paragraphs, len(dialogue.tokens))
         self._paragraphs = [dialogue.discourse.paragraph_of(start) for start, _ in self.quotations]
         self._starts = [mention.start for mention in dialogue.speaking]
+
+    def _name_narrator(self, tag: Tag | None) -> Tag | None:
+        return replace(tag, entity=tag.entity or self.narrator) if tag and tag.form == FIRST_PERSON else tag
 
     def read(self) -> Iterator[Conversation]:
         """Read the conversations in text order."""
@@ -207,7 +210,7 @@ class ConversationReader:
                 **self._describe_tag(number, who, order.index(who)),
                 "last mention": math.log1p(before[who]) / 6.4,
                 "next mention": math.log1p(self._measure_after(who, end)) / 6.4,
-                **({"nearest before": 1.0} if order[0] == who and before[who] < FARTHEST else {}),
+                **({"nearest before": 1.0} if order[0] == who and before[who] < FARTHEST_MENTION else {}),
                 **dict.fromkeys(self._describe_paragraphs(number, who, known), 1.0),
                 **dict.fromkeys(self._describe_neighbours(number, who, numbers), 1.0),
             }
@@ -225,12 +228,12 @@ class ConversationReader:
     def _measure_before(self, who: str, start: int) -> int:
         places = self._places.get(who, [])
         at = bisect_left(places, start)
-        return min(FARTHEST, start - places[at - 1]) if at else FARTHEST
+        return min(FARTHEST_MENTION, start - places[at - 1]) if at else FARTHEST_MENTION
 
     def _measure_after(self, who: str, end: int) -> int:
         places = self._places.get(who, [])
         at = bisect_left(places, end)
-        return min(FARTHEST, places[at] - end) if at < len(places) else FARTHEST
+        return min(FARTHEST_MENTION, places[at] - end) if at < len(places) else FARTHEST_MENTION
 
     def _count(self, who: str, low: int, high: int) -> int:
         places = self._places.get(who, [])

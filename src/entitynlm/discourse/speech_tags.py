@@ -28,7 +28,7 @@ from entitynlm.text.english import (
 TAG_VERBS = QUOTATION_VERBS | THOUGHT_VERBS
 SUBJECT_GENDERS = {"he": MALE, "she": FEMALE, "i": None, "they": None, "we": None, "who": None}
 NAME, NOUN, PRONOUN, FIRST_PERSON, PLURAL = "name", "noun", "pronoun", "i", "plural"
-TAG_REACH, INTRODUCTION_REACH = 16, 40
+TAG_TOKENS, INTRODUCTION_TOKENS = 16, 40
 """Tokens after a quotation in which its tag stands, and before it."""
 SUBJECT_REACH = 14
 """Tokens from the subject of an introduction to its verb."""
@@ -65,7 +65,7 @@ class TagReader:
 
     def __init__(self, dialogue: Dialogue) -> None:
         self.dialogue, self.tokens = dialogue, dialogue.tokens
-        self._lowered = [token.lower() for token in dialogue.tokens]
+        self._lowered = ["i" if token == "I." else token.lower() for token in dialogue.tokens]
         self._starting: dict[int, list[Mention]] = defaultdict(list)
         for mention in dialogue.outside:
             self._starting[mention.start].append(mention)
@@ -97,7 +97,7 @@ class TagReader:
         tokens, lowered, quotations = self.tokens, self._lowered, self.dialogue.quotations
         start = quotations[number][1]
         limit = quotations[number + 1][0] if number + 1 < len(quotations) else len(tokens)
-        limit = min(limit, start + TAG_REACH)
+        limit = min(limit, start + TAG_TOKENS)
         while start < limit and tokens[start] not in ENDS and not tokens[start][0].isalnum():
             start += 1
         if start >= limit or not self.dialogue.share_paragraph(quotations[number][1] - 1, start):
@@ -145,7 +145,7 @@ class TagReader:
     def _read_before(self, number: int) -> Tag | None:
         tokens, lowered, quotations = self.tokens, self._lowered, self.dialogue.quotations
         end = quotations[number][0]
-        low = max(quotations[number - 1][1] if number else 0, end - INTRODUCTION_REACH)
+        low = max(quotations[number - 1][1] if number else 0, end - INTRODUCTION_TOKENS)
         if end <= low or not (tokens[end - 1] in (":", ",", ";", *DASHES) or lowered[end - 1] in TAG_VERBS):
             return None
         start = end - 1
