@@ -26,7 +26,7 @@ def write_novel(folder: Path) -> Path:
     """Write the text, the quotations and the characters of the novel."""
     folder.mkdir(parents=True)
     (folder / "novel_text.txt").write_text(TEXT, "utf-8")
-    header = "speaker addressees quoteType quoteByteSpans mentionSpansList mentionEntitiesList".split()
+    header = "speaker addressees quoteType referringExpression quoteByteSpans mentionSpansList mentionEntitiesList".split()
     rows = []
     for parts, speaker, addressees, kind, mentions in QUOTATIONS:
         starts = [TEXT.index(part) for part in parts]
@@ -36,7 +36,8 @@ def write_novel(folder: Path) -> Path:
         ]
         places = [[start, start + len(part)] for start, part in zip(starts, parts, strict=True)]
         entities = [[names for _, names in found] for found in mentions]
-        rows.append([speaker, addressees, kind, places, spans, entities])
+        tag = {"Explicit": "asked Nora", "Anaphoric": "she said"}.get(kind, "nan")
+        rows.append([speaker, addressees, kind, tag, places, spans, entities])
     for name, head, table in (
         ("quotation_info.csv", header, rows),
         ("character_info.csv", ["Main Name", "Aliases", "Gender", "Category"], CHARACTERS),

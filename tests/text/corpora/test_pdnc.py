@@ -20,6 +20,7 @@ def test_a_novel_is_read(tmp_path: Path) -> None:
         ("Nora Vale", "implicit", ("Ida Vale",)),
         ("_group", "explicit", ()),
     ]
+    assert [quotation.tag for quotation in novel.quotations[1:3]] == ["she said", ""]
     assert novel.main_names["Ida"] == "Ida Vale"
     assert [novel.text[start:end] for start, end in novel.quotations[0].parts] == [
         "Are you cold,",

@@ -35,12 +35,14 @@ class NovelQuotation:
     """A quotation, in parts where a tag interrupts it, with the characters that its mentions mean.
 
     :param kind: how its speaker is told: explicit (by a name), anaphoric (by a pronoun or noun), implicit.
+    :param tag: the words that tell the speaker, as "she said"; empty where there are none.
     :param mentions: the one character that each span means; mentions of several are left out.
     """
 
     speaker: str
     addressees: tuple[str, ...]
     kind: str
+    tag: str
     parts: tuple[Span, ...]
     mentions: Mapping[Span, str]
 
@@ -139,6 +141,7 @@ def read_novel(folder: Path) -> Novel:
             row["speaker"],
             tuple(value(row, "addressees")),
             row["quoteType"].lower(),
+            "" if row["referringExpression"] == "nan" else row["referringExpression"],
             tuple((int(start), int(end)) for start, end in value(row, "quoteByteSpans")),
             dict(_list_mentions(value(row, "mentionSpansList"), value(row, "mentionEntitiesList"))),
         )
