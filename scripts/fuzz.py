@@ -27,7 +27,8 @@ FOLLOWED = [  # whose branches are followed; functions that numba compiles can't
         f"entitynlm.{name}"
         for name in ("config", "files", "text", "coref.candidates", "coref.metrics", "lm.items")
     ),
-    *(f"entitynlm.interfaces.{name}" for name in ("commands", "explorer")),
+    "entitynlm.interfaces.commands",
+    "entitynlm.explorer",
     *(f"entitynlm.model.{name}" for name in ("packaged", "pretrained", "stored_weights", "encoding.encoder")),
     "entitynlm.model.encoding.embeddings",
 ]
