@@ -37,7 +37,7 @@ def restore(encoded: EncodedDocument) -> tuple[Encoder, Document]:
 def swap_mentions(document: Document, count: int, seed: int = 0) -> list[Clusters]:
     """The annotation, and analyses that differ from it by one mention moved to another entity with all that follows it there."""
     rng = np.random.default_rng(seed)
-    clusters = [list(cluster) for cluster in document.clusters]
+    clusters = [list(cluster) for cluster in document.clusters()]
     candidates: list[Clusters] = [tuple(map(tuple, clusters))]
     while len(candidates) < count:
         giver, taker = rng.choice(len(clusters), 2, replace=False)

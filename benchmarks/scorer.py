@@ -56,7 +56,7 @@ def load_pair(data: Path | None) -> tuple[str, list[Document], list[Document]]:
         scores = (item for _, item in read if isinstance(item, AntecedentScores))
         found = {item.doc_id: documents[item.doc_id].with_clusters(decode_best(item)) for item in scores}
         return ONTOGUM, keys, [found[document.id] for document in keys]
-    keys = [document.with_clusters(document.clusters) for document in generate_stories(200, seed=7)]
+    keys = [document.with_clusters(document.clusters()) for document in generate_stories(200, seed=7)]
     return "generated stories", keys, [_spoil(document) for document in keys]
 
 

@@ -92,7 +92,7 @@ def test_the_recipe_for_a_format_works() -> None:
     assert namespace["recognise"]("a.my", content)
     (document,) = namespace["read"](Source("a.my", io.BytesIO(content), odd.append))
     assert document.tokens == ("Anna", "sleeps")
-    assert document.clusters == (((0, 1),),)
+    assert document.clusters() == (((0, 1),),)
     assert [oddity.line for oddity in odd] == [4]
     with pytest.raises(DataError, match=r"a\.my:2: a row without an entity"):
         list(namespace["read"](Source("a.my", io.BytesIO(b"%my-format\nAnna\n"))))

@@ -21,7 +21,7 @@ def pretrained() -> Pretrained:
 def test_documents_get_the_mentions_that_the_resolver_has_learned(pretrained: Pretrained) -> None:
     for document in make_documents()[:2]:
         found = annotate_document(pretrained, document.with_mentions(()))
-        assert found.tokens == document.tokens and set(found.clusters) == set(document.clusters)
+        assert found.tokens == document.tokens and set(found.clusters()) == set(document.clusters())
         assert [entity.id for entity in found.entities] == [
             str(number) for number in range(1, len(found.entities) + 1)
         ]

@@ -70,7 +70,7 @@ def test_nested_mentions_and_singletons_are_found_and_linked(
     made = request.getfixturevalue(model)
     annotated = annotate_document(made, BARE)
     assert {m.span for m in annotated.mentions} == {m.span for m in STORY.mentions}
-    assert set(annotated.clusters) == set(STORY.clusters)
+    assert set(annotated.clusters()) == set(STORY.clusters())
     assert {e.type for e in annotated.entities} == {"person", "thing", "place"}
     assert score_annotation(made, [STORY]).conll == 100
 

@@ -141,7 +141,7 @@ def test_plan(counts: Counter[str]) -> None:
 
 def test_rerank(counts: Counter[str]) -> None:
     document = make_documents()[0]
-    kbest = KBestList(document.id, (ScoredClustering(document.clusters, 1.0), ScoredClustering((), 0.0)))
+    kbest = KBestList(document.id, (ScoredClustering(document.clusters(), 1.0), ScoredClustering((), 0.0)))
     score_list(make_counted(counts), document, kbest, ["P"])
     assert counts == {"encoded": 1, "generative": 1}
 

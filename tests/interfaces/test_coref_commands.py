@@ -125,7 +125,7 @@ def test_rerank_writes_documents(
     for kbest in (tmp_path / "lists.jsonl", out / "scores/test.jsonl"):
         target = tmp_path / f"{kbest.stem}.conll"
         run("rerank", "--kbest", kbest, *common, "--weight", 0.0, "--k", 10, "--out", target)
-        found = {document.id: set(document.clusters) for document in read_documents(target)}
+        found = {document.id: set(document.clusters()) for document in read_documents(target)}
         assert found == {item.doc_id: set(item.candidates[0].clusters) for item in lists}
     target = tmp_path / "searched.conll"
     figures = json.loads(
@@ -154,7 +154,7 @@ def test_rerank_takes_lines_with_their_own_tokens(
     )
     [document] = read_documents(target)
     assert document.tokens == tuple(row["tokens"])
-    assert document.clusters == (((0, 1), (3, 4)),)
+    assert document.clusters() == (((0, 1), (3, 4)),)
 
 
 def test_wrong_input_is_named(

@@ -162,7 +162,7 @@ def test_a_file_becomes_a_file(run: Run, story: Path, tmp_path: Path) -> None:
     result = run("data", "convert", story, tmp_path / "story.jsonl", "--to", "jsonl")
     assert result.code == 0, result.err
     (again,) = read_documents(tmp_path / "story.jsonl")
-    assert again.clusters == RUNNING_EXAMPLE.clusters
+    assert again.clusters() == RUNNING_EXAMPLE.clusters()
 
 
 @pytest.mark.parametrize("to", ["conllu", "conll2012", "jsonl", "brat", "spacy"])
@@ -171,7 +171,7 @@ def test_a_corpus_becomes_a_folder_with_its_splits(run: Run, corpus: Path, tmp_p
     assert result.json["documents"] == {"train": 1, "dev": 1, "test": 1}
     again = open_corpus(tmp_path / "out")
     assert list(again.splits) == ["train", "dev", "test"]
-    assert [document.clusters for document in again.documents()] == [RUNNING_EXAMPLE.clusters] * 3
+    assert [document.clusters() for document in again.documents()] == [RUNNING_EXAMPLE.clusters()] * 3
 
 
 def test_a_file_that_can_not_be_read_leaves_no_output(run: Run, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_standard_input_to_standard_output(
     result = run("data", "convert", "-", "-", "--to", "jsonl")
     (tmp_path / "again.jsonl").write_text(result.out, encoding="utf-8")
     (again,) = read_documents(tmp_path / "again.jsonl")
-    assert again.clusters == RUNNING_EXAMPLE.clusters
+    assert again.clusters() == RUNNING_EXAMPLE.clusters()
 
 
 @pytest.mark.parametrize(

@@ -45,4 +45,4 @@ def test_train_and_apply(tmp_path: Path) -> None:
 
     out, scores = (str(tmp_path / name) for name in ("out.conll", "scores.jsonl"))
     run("apply", model, "--corpus", corpus, "--out", out, "--scores", scores, "--quiet")
-    assert [d.clusters for d in read_documents(out)] == [d.clusters for d in make_documents()]
+    assert [d.clusters() for d in read_documents(out)] == [d.clusters() for d in make_documents()]

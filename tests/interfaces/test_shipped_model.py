@@ -89,6 +89,6 @@ def test_it_answers_every_question(model: entitynlm.EntityNLM) -> None:
     assert 2 < surprisal.total / surprisal.words < 12  # bits per word
     assert sum(model.next_entity(TEXT).probabilities) == pytest.approx(1)
     document = model.annotate(TEXT)
-    good = document.clusters
+    good = document.clusters()
     bad = tuple((span,) for cluster in good for span in cluster)
     assert {candidate.clusters for candidate in model.rerank(document, [good, bad])} == {good, bad}

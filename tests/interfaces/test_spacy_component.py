@@ -63,13 +63,13 @@ def test_the_pipeline_is_stored_and_loaded(nlp, tmp_path: Path) -> None:  # type
 
 
 def test_pronouns_are_resolved() -> None:
-    from entitynlm.interfaces.spacy_component import resolve_text
+    from entitynlm.interfaces.spacy_component import get_resolved_text
 
     doc = spacy.blank("en")("Ann lost her key. She called Bo. He helped her.")
     span = spacy.tokens.Span
     doc.spans["coref_clusters_1"] = [span(doc, 0, 1), span(doc, 2, 3), span(doc, 5, 6), span(doc, 11, 12)]
     doc.spans["coref_clusters_2"] = [span(doc, 7, 8), span(doc, 9, 10)]
-    assert resolve_text(doc) == "Ann lost Ann's key. Ann called Bo. Bo helped Ann."
+    assert get_resolved_text(doc) == "Ann lost Ann's key. Ann called Bo. Bo helped Ann."
 
 
 def test_sentences_are_found_where_spacy_has_none() -> None:

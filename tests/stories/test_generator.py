@@ -28,7 +28,7 @@ def test_the_same_seed_gives_the_same_stories_on_every_python() -> None:
     """The digest changes when scripts or wordings are changed; the failing assertion prints the new one."""
     digest = hashlib.sha256()
     for document in generate_stories(40, seed=7):
-        digest.update(repr((document.text, document.clusters)).encode())
+        digest.update(repr((document.text, document.clusters())).encode())
     assert digest.hexdigest()[:16] == "59083121eb7a861c"
 
 

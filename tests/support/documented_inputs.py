@@ -133,7 +133,7 @@ def make_annotations(work: Path) -> None:
 
 def list_candidates(document: Document) -> dict[str, Any]:
     """Two candidates: the annotation, and no link at all."""
-    clusters = [list(map(list, cluster)) for cluster in document.clusters]
+    clusters = [list(map(list, cluster)) for cluster in document.clusters()]
     shown = {"tokens": list(document.tokens), "sentences": [list(span) for span in document.sentences]}
     candidates = [{"clusters": clusters, "score": 1.0}, {"clusters": [], "score": 0.5}]
     return {"doc_id": document.id, **shown, "candidates": candidates}

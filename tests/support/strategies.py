@@ -159,7 +159,7 @@ def documents(
 
 def sorted_clusters(document: Document) -> list[tuple[Span, ...]]:
     """The clusters without regard to names and order, for comparing across formats that rename entities."""
-    return sorted(document.clusters)
+    return sorted(document.clusters())
 
 
 @st.composite

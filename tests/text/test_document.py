@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pickle
 from typing import Any
 
@@ -11,6 +13,9 @@ from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Quotation
 
 WORDS = ("Anna", "met", "her", "aunt")
+STORY = Document(
+    "d", WORDS, mentions=(Mention(0, 1, "a"), Mention(2, 3, "a"), Mention(2, 4, "b")), meta={"x": "y"}
+)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def test_entities_are_in_the_order_of_their_first_mentions() -> None:
     document = Document("d", WORDS, mentions=mentions, entity_types={"a": "person", "x": "lost"})
     assert document.sentences == ((0, 4),)
     assert [(entity.id, entity.type) for entity in document.entities] == [("a", "person"), ("b", None)]
-    assert document.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert document.clusters() == (((0, 1), (2, 3)), ((2, 4),))
     assert dict(document.entity_types) == {"a": "person"}
 
 
@@ -56,7 +61,7 @@ def test_words_come_from_the_raw_text_where_it_is_known() -> None:
 def test_clusters_in_place_of_the_annotation() -> None:
     document = Document("d", WORDS, mentions=(Mention(0, 1, "x"),), entity_types={"x": "person"})
     changed = document.with_clusters([[(0, 1), (2, 3)], [(2, 4)]])
-    assert changed.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert changed.clusters() == (((0, 1), (2, 3)), ((2, 4),))
     assert [mention.entity for mention in changed.mentions] == ["1", "2", "1"]
     assert not changed.entity_types
 
@@ -67,12 +72,40 @@ def test_a_speaker_whom_nobody_mentions_is_left_out() -> None:
     assert document.with_mentions(()).quotations == (Quotation(1, 3),)
 
 
-def test_a_document_survives_pickle_and_other_mentions_are_checked() -> None:
-    document = Document("d", WORDS, mentions=(Mention(0, 1, "a"),), entity_types={"a": "x"}, meta={"k": "v"})
-    assert document.entities
-    assert pickle.loads(pickle.dumps(document)) == document
+def test_other_mentions_are_checked() -> None:
+    document = Document("d", WORDS, mentions=(Mention(0, 1, "a"),), entity_types={"a": "x"})
     other = document.with_mentions([Mention(2, 3, "b"), Mention(0, 1, "c")])
     assert [mention.entity for mention in other.mentions] == ["c", "b"]
     assert [entity.id for entity in other.entities] == ["c", "b"] and not other.entity_types
     with pytest.raises(DataError, match="not within"):
         document.with_mentions([Mention(3, 9, "a")])
+
+
+def test_a_document_goes_through_pickle_copies_and_plain_data() -> None:
+    document = STORY
+    made = (
+        pickle.loads(pickle.dumps(document)),
+        copy.copy(document),
+        copy.deepcopy(document),
+        Document.from_dict(json.loads(json.dumps(document.to_dict()))),
+        Document.from_json(document.to_json()),
+    )
+    assert all(other == document for other in made)
+    assert made[0] != document.with_mentions(())
+    with pytest.raises(DataError, match="not valid JSON"):
+        Document.from_json("{")
+
+
+def test_a_document_is_shown_on_one_short_line() -> None:
+    assert repr(STORY) == "<Document 'd': 4 tokens, 3 mentions, 2 entities>"
+
+
+def test_clusters_are_spans_or_strings() -> None:
+    document = STORY
+    assert document.clusters() == (((0, 1), (2, 3)), ((2, 4),))
+    assert document.clusters(as_strings=True) == (("Anna", "her"), ("her aunt",))
+
+
+def test_a_document_becomes_a_spacy_doc() -> None:
+    doc = STORY.to_spacy()
+    assert [span.text for span in doc.spans["coref_clusters_1"]] == ["Anna", "her"]

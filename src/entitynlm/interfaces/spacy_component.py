@@ -23,12 +23,10 @@ from spacy.tokens import Doc, Span, Token
 
 from entitynlm.default_model import choose_model
 from entitynlm.text.document import Document
-from entitynlm.text.english import DETERMINERS, PRONOUNS
-from entitynlm.text.formats.spacy_docs import read_tokens
+from entitynlm.text.formats.spacy_docs import from_spacy, read_tokens
 from entitynlm.text.segmentation import segment_text
 
 PREFIX = "coref_clusters"
-POSSESSIVES = frozenset("my your his her its our their mine yours hers ours theirs".split())
 _KEY = re.compile(rf"{PREFIX}_(\d+)")
 
 
@@ -104,46 +102,12 @@ def get_clusters(doc: Doc) -> list[list[Span]]:
     return [list(doc.spans[key]) for _, key in keys]
 
 
-def resolve_text(doc: Doc) -> str:
-    """The text with each pronoun of a cluster replaced by what its entity is called first (a name, else a noun)."""
-    changes: list[tuple[int, int, str]] = []
-    for cluster in get_clusters(doc):
-        called = [span for span in cluster if span.text.lower() not in PRONOUNS]
-        named = next((span for span in called if span[-1].text[:1].isupper()), called[0] if called else None)
-        if named is None:
-            continue
-        for span in cluster:
-            word = span.text.lower()
-            inside = named.start <= span.start < named.end
-            if word in PRONOUNS and not inside:
-                possessive = _is_followed(doc, span) if word == "her" else word in POSSESSIVES
-                name = _fit_case(named.text, at_start=span.text[:1].isupper() and span.text != "I")
-                changes.append((span.start_char, span.end_char, f"{name}'s" if possessive else name))
-    text = doc.text
-    for start, end, words in sorted(changes, reverse=True):
-        text = text[:start] + words + text[end:]
-    return text
+def get_resolved_text(doc: Doc) -> str:
+    """Replace third-person pronouns outside of quotations by the names of their clusters."""
+    return from_spacy(doc).resolved_text()
 
 
-def _fit_case(name: str, *, at_start: bool) -> str:
-    """ "The captain" is "the captain" inside of a sentence; a name keeps its capital."""
-    first = name.split()[0]
-    if at_start:
-        return name[:1].upper() + name[1:]
-    return name[:1].lower() + name[1:] if first.lower() in DETERMINERS else name
-
-
-def _is_followed(doc: Doc, span: Span) -> bool:
-    """Tell whether "her" is a possessive: a word follows that it belongs to."""
-    following = doc[span.end].text if span.end < len(doc) else ""
-    return following[:1].isalpha() and following.lower() not in _AFTER_OBJECT
-
-
-_AFTER_OBJECT = frozenset(
-    "to and but in on at for with from of as that when while then so because by if up out".split()
-)
-
-for extension, getter in (("coref_clusters", get_clusters), ("resolved_text", resolve_text)):
+for extension, getter in (("coref_clusters", get_clusters), ("resolved_text", get_resolved_text)):
     if not Doc.has_extension(extension):
         Doc.set_extension(extension, getter=getter)
 if not Token.has_extension("surprisal"):

@@ -7,12 +7,13 @@ Spans are half-open token ranges, everywhere and always; formats that count othe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, overload
 
 import msgspec
 
@@ -71,7 +72,7 @@ def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity, m.parts)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """A tokenised text with sentences, mentions and whatever columns its file had.
 
@@ -215,6 +216,10 @@ class Document:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.tokens)} tokens, {len(self.mentions)} mentions, {len(self.entities)} entities"
+        return f"<Document {self.id!r}: {counts}>"
+
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
         """The clusters, in order of their first mention."""
@@ -223,10 +228,18 @@ class Document:
             grouped.setdefault(mention.entity, []).append(mention)
         return tuple(Entity(e, tuple(ms), self.entity_types.get(e)) for e, ms in grouped.items())
 
-    @property
-    def clusters(self) -> tuple[tuple[Span, ...], ...]:
-        """The entities as bare spans, for scorers and formats that know nothing else."""
-        return tuple(tuple(m.span for m in entity.mentions) for entity in self.entities)
+    @overload
+    def clusters(self, *, as_strings: Literal[False] = False) -> tuple[tuple[Span, ...], ...]: ...
+
+    @overload
+    def clusters(self, *, as_strings: Literal[True]) -> tuple[tuple[str, ...], ...]: ...
+
+    def clusters(self, *, as_strings: bool = False) -> tuple[tuple[Span | str, ...], ...]:
+        """List the mentions of each entity as token spans or, with ``as_strings``, as the text has them."""
+        show: Callable[[Span], Span | str] = (
+            (lambda span: self.words(*span)) if as_strings else (lambda span: span)
+        )
+        return tuple(tuple(show(m.span) for m in entity.mentions) for entity in self.entities)
 
     @cached_property
     def sentence_of(self) -> tuple[int, ...]:
@@ -257,6 +270,29 @@ class Document:
         from entitynlm.text.formats.json_records import restore_document
 
         return restore_document(dict(record), lambda _: None)
+
+    def to_json(self) -> str:
+        """Describe the document as a line of JSON without its end."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> Document:
+        """Make the document that :meth:`to_json` described."""
+        from entitynlm.text.formats.jsonlines import parse_line
+
+        return cls.from_dict(parse_line(line))
+
+    def to_spacy(self, vocab: Any = None) -> Any:
+        """Make a spaCy ``Doc`` with the words of the document and a span group for each entity."""
+        from entitynlm.text.formats.spacy_docs import to_spacy
+
+        return to_spacy(self, vocab)
+
+    def resolved_text(self, *, every_person: bool = False) -> str:
+        """Replace third-person pronouns outside of quotations by names; with ``every_person``, all of them."""
+        from entitynlm.discourse.resolved_text import resolve_text
+
+        return resolve_text(self, every_person=every_person)
 
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None

@@ -114,4 +114,4 @@ def test_cleaning_a_key_drops_repetitions_before_singletons() -> None:
     document = make_document("x", "0-1 2-3|2-3 4-5|7-8")
     assert len(drop_singletons(document).mentions) == 4
     assert [m.entity for m in drop_repetitions(document).mentions] == ["0", "0", "1", "2"]
-    assert clean_key(document).clusters == (((0, 1), (2, 3)),)
+    assert clean_key(document).clusters() == (((0, 1), (2, 3)),)

@@ -174,7 +174,7 @@ def test_the_short_form_with_blanks_and_bare_brackets(scorer: Path, tmp_path: Pa
         assert list(counts.score(ours).printed) == run_scorer(scorer, official, key, response)
     spaced = tmp_path / "spaced"
     spaced.write_text(key.read_text().replace("\t", " "))
-    assert [d.clusters for d in read_documents(spaced)] == [d.clusters for d in read_documents(key)]
+    assert [d.clusters() for d in read_documents(spaced)] == [d.clusters() for d in read_documents(key)]
 
 
 spans = st.tuples(st.integers(0, 11), st.integers(1, 4)).map(

@@ -108,7 +108,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     path = tmp_path / "news.jsonl"
     path.write_text('{"tokens": ["Ann", "ran"], "gold": [[[0, 1]]]}\n', encoding="utf-8")
     documents, _ = read_all(plan_shards([str(path)]), "jsonl:clusters=gold,spans=exclusive")
-    assert documents[0].clusters == (((0, 1),),)
+    assert documents[0].clusters() == (((0, 1),),)
 
 
 def test_the_card_of_a_corpus_is_no_text(tmp_path: Path) -> None:

@@ -344,4 +344,4 @@ def test_litbank_in_brat_has_the_clusters_of_its_columns(corpora_path: Path) -> 
         (document,) = read_documents(path)
         (columns,) = read_documents(corpora_path / "litbank/conll" / f"{path.stem}.conll")
         assert document.tokens == columns.tokens
-        assert sorted(document.clusters) == sorted(columns.clusters), path.name
+        assert sorted(document.clusters()) == sorted(columns.clusters()), path.name

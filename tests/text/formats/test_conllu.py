@@ -325,5 +325,5 @@ def test_real_documents_come_back_and_keep_their_clusters_through_conll2012(
         narrow = read_data("conll2012", write_data("conll2012", document))
         (again,) = read(write(*narrow))
         assert (again.id, again.tokens, again.sentences) == (document.id, document.tokens, document.sentences)
-        assert again.clusters == document.clusters
+        assert again.clusters() == document.clusters()
         assert again.columns["pos"] == document.columns["pos"]

@@ -50,11 +50,11 @@ def test_what_is_written_is_what_e2e_coref_reads(document: Document) -> None:
     words = [word for sentence in record["sentences"] for word in sentence]
     assert tuple(words) == document.tokens
     assert [[len(words) for words in record["speakers"]]] == [[len(words) for words in record["sentences"]]]
-    inclusive = [[[start, end - 1] for start, end in cluster] for cluster in document.clusters]
+    inclusive = [[[start, end - 1] for start, end in cluster] for cluster in document.clusters()]
     assert record["clusters"] == inclusive
     del record["entitynlm"]
     (plain,) = read([record])
-    assert plain.clusters == document.clusters
+    assert plain.clusters() == document.clusters()
     assert plain.sentences == document.sentences
 
 
@@ -62,7 +62,7 @@ def test_e2e_coref() -> None:
     (document,) = read([E2E])
     assert document.id == "nw/tale_0"
     assert document.sentences == ((0, 5), (5, 8))
-    assert [[document.words(*span) for span in cluster] for cluster in document.clusters] == [
+    assert [[document.words(*span) for span in cluster] for cluster in document.clusters()] == [
         ["Marta", "her"],
         ["her dog", "It"],
     ]
@@ -72,7 +72,7 @@ def test_e2e_coref() -> None:
 def test_exclusive_spans_by_option() -> None:
     record = {"tokens": ["Marta", "fed", "her", "dog"], "clusters": [[[0, 1], [2, 3]], [[2, 4]]]}
     (document,) = read([record], spans="exclusive")
-    assert document.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert document.clusters() == (((0, 1), (2, 3)), ((2, 4),))
     assert document.id == "tale#1"
     with pytest.raises(DataError, match=r"tale\.jsonl:1: the span \[2, 4\] .*exclusive"):
         read([record])
@@ -98,7 +98,7 @@ def test_fastcoref_output_counts_characters() -> None:
     }
     oddities: list[Oddity] = []
     (document,) = read([record], oddities)
-    found = [[document.words(*span) for span in cluster] for cluster in document.clusters]
+    found = [[document.words(*span) for span in cluster] for cluster in document.clusters()]
     assert found == record["clusters_strings"]
     assert document.text == text
     assert not oddities
@@ -114,7 +114,7 @@ def test_a_character_span_that_cuts_a_word_takes_the_word_and_says_so() -> None:
 def test_characters_with_tokens() -> None:
     record = {"tokens": ["Its", "tail", ".", "Oh"], "text": "Its tail. Oh", "clusters": [[[0, 3], [0, 8]]]}
     (document,) = read([record], spans="characters")
-    assert document.clusters == (((0, 2), (0, 1)),)
+    assert document.clusters() == (((0, 2), (0, 1)),)
     assert document.offsets == ((0, 3), (4, 8), (8, 9), (10, 12))
 
 
@@ -124,13 +124,13 @@ def test_blank_words_go_and_spans_follow() -> None:
     (document,) = read([record], oddities)
     assert document.tokens == ("a", "b", "c")
     assert document.sentences == ((0, 1), (1, 3))
-    assert document.clusters == (((0, 1), (1, 3)),)
+    assert document.clusters() == (((0, 1), (1, 3)),)
     assert len(oddities) == 2
 
 
 def test_predicted_clusters_by_option() -> None:
     (document,) = read([{**E2E, "predicted_clusters": [[[3, 3]]]}], clusters="predicted_clusters")
-    assert document.clusters == (((3, 4),),)
+    assert document.clusters() == (((3, 4),),)
 
 
 def test_speakers_that_do_not_fit_are_left_out() -> None:

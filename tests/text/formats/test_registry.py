@@ -148,14 +148,14 @@ def test_a_failure_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
 def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
     """There and back through every format that is one file, with what each can't hold left out on the way."""
     expected = sorted(
-        tuple(sorted(set(cluster))) for cluster in document.clusters
+        tuple(sorted(set(cluster))) for cluster in document.clusters()
     )  # brackets can't repeat a span
     with tempfile.TemporaryDirectory() as folder:
         for name in ("conll2012", "jsonl", "spacy", "conllu", "jsonl"):
             path = Path(folder) / name
             write_documents([document], path, name)
             (document,) = read_documents(path, name)
-            found = sorted(tuple(sorted(set(cluster))) for cluster in document.clusters)
+            found = sorted(tuple(sorted(set(cluster))) for cluster in document.clusters())
             assert found == expected, name
 
 
@@ -230,8 +230,8 @@ def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None
     )
     (inclusive,) = read_documents(path)
     (exclusive,) = read_documents(path, "jsonl:spans=exclusive")
-    assert inclusive.clusters == (((0, 2), (2, 4)),)
-    assert exclusive.clusters == (((0, 1), (2, 3)),)
+    assert inclusive.clusters() == (((0, 2), (2, 4)),)
+    assert exclusive.clusters() == (((0, 1), (2, 3)),)
     with pytest.raises(ConfigError, match="OPTION=VALUE"):
         read_documents(path, "jsonl:spans")
     with pytest.raises(ConfigError, match="no option 'colour'"):
