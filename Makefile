@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := ngram,glove,parquet,web,scale,pretrained,dev
+EXTRAS := ngram,glove,parquet,web,documents,scale,pretrained,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help

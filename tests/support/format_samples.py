@@ -48,6 +48,7 @@ E2E = {
     "speakers": [["A"] * 3, ["B"] * 2],
 }
 READ_ONLY = {
+    "pandoc": "<h1>Old <i>Marta</i></h1>\n<p>“Sleep!” she said to <a href='x.y'>Bo</a> &amp; Dr. Ode.</p>\n".encode(),
     "inscript": b"#id=1\n#text=I slept .\n1-1\tI\t1-2_nsubj\tsleep\tPRP\tP1_sleeper\n1-2\tslept\tO\tO\tVBD\tO\n"
     b"1-3\t.\tO\tO\t.\tO\n\n",
     "text": "# Old *Marta*\n\n“Sleep!” she said to [Bo](x.y) & <b>Dr. Ode</b>.\n\n- one\n- two\n".encode(),

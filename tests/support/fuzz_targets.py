@@ -209,7 +209,7 @@ def load_folder(name: str, data: bytes) -> None:
 def load_other_models(data: bytes) -> None:
     """Rankers (r: the card, R: the weights) and cached states (n)."""
     from entitynlm.coref.ranker.ranker import load_ranker
-    from entitynlm.model.backbones.huggingface.state_cache import _open
+    from entitynlm.model.backbones.huggingface.state_cache import _is_whole
 
     folder = make_folder("other-models")
     kind, content = data[:1], data[1:]
@@ -220,7 +220,7 @@ def load_other_models(data: bytes) -> None:
         load_ranker(folder)
     else:
         (folder / "states.npy").write_bytes(content)
-        _open(folder / "states.npy", 2, 3)
+        _is_whole(folder / "states.npy", (2, 3))
 
 
 @cache
@@ -369,11 +369,14 @@ def list_scored() -> list[bytes]:
     return [conll + b"\0" + conll, SAMPLES["e2e"] + b"\0" + SAMPLES["e2e"]]
 
 
+SHARES = {"pandoc": 1}  # a process for each input
+
+
 def list_targets() -> list[Target]:
     pair = (STORY.text or "").encode() + b"\0" + SAMPLES["brat"]
     return [
         *(
-            Target(f"read {name}", 55, partial(list_own, name), partial(read_format, name))
+            Target(f"read {name}", SHARES.get(name, 55), partial(list_own, name), partial(read_format, name))
             for name in FORMATS
         ),
         Target("read anything", 55, lambda: list(SAMPLES.values()), partial(read_format, None)),

@@ -48,13 +48,21 @@ class Chapter:
 
 
 def find_chapters(discourse: Discourse) -> list[Chapter]:
-    """Find the chapters of a text by their headings; without headings it is one chapter. Text before the first is left out."""
+    """Find the chapters of a text by the headings that its file marks, else by what headings say.
+
+    Without headings a text is one chapter. Text before the first heading is left out.
+    """
     document = discourse.document
     if not len(document):
         return []
     lines = list(_list_lines(discourse))
-    headings = [(start, title) for start, title in lines if NAMED.match(title) or UNNUMBERED.fullmatch(title)]
-    if sum(bool(NAMED.match(title)) for _, title in headings) < 2:
+    marked = [
+        (start, title) for start, title in lines if str(start) in document.meta.get("headings", "").split()
+    ]
+    headings = marked or [
+        (start, title) for start, title in lines if NAMED.match(title) or UNNUMBERED.fullmatch(title)
+    ]
+    if not marked and sum(bool(NAMED.match(title)) for _, title in headings) < 2:
         numbered = _find_counted(lines)
         headings = numbered if len(numbered) >= FEWEST_HEADINGS else headings
     ends = [*(start for start, _ in headings[1:]), len(document)][: len(headings)]

@@ -42,12 +42,11 @@ def test_a_text_without_words_is_none_and_is_reported(data: str | bytes, message
 @pytest.mark.parametrize(
     ("data", "line", "message"),
     [
-        ("Märta\nschläft\n".encode("latin-1"), 1, "not UTF-8 text; found 'ärta.*latin1"),
-        (b"fine\nfine\nM\xe4rta", 3, "not UTF-8"),
-        ("Marta".encode("utf-16"), 1, "UTF-16"),
+        (b"fine\nna\xc3\xafve caf\xc3\xa9 \xe4", 2, "not UTF-8 text; found 'ä.*cp1252"),  # damaged UTF-8
         (b"a\nb\0c", 2, "zero byte"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", 1, "not UTF-8"),
-        (b"cut off \xe2\x82", 1, "not UTF-8"),
+        (b"%PDF-1.7 x", 1, "this is PDF, not plain text"),
+        (b'<?xml version="1.0"?><TEI>', 1, "this is XML, not plain text"),
     ],
 )
 def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
@@ -58,15 +57,18 @@ def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "kind"),
-    [("<!DOCTYPE html>\n<html>", "HTML"), ("\n <html lang='en'>", "HTML"), (r"{\rtf1 Ann", "RTF"),
-     ("<p>Ann", "HTML"), ("<!-- page --><div class='a'>", "HTML"), ("\n<h1 id=x>", "HTML"), ("%PDF-1.7", "PDF")],
-)  # fmt: skip
-def test_pages_and_documents_are_not_read_as_text(start: str, kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(f"{start} <p>Ann saw Bo.</p>")
-    with pytest.raises(DataError, match=f"this is {kind}.*plain text"):
-        list(read_documents(path))
+    ("encoding", "name"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("cp1252", "Windows-1252")],
+)
+def test_texts_of_windows_are_read_and_said(encoding: str, name: str) -> None:
+    text = "“It’s asleep – at last,” said Märta. She fed the dog and went to the café.\r\n" * 3
+    mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
+    oddities: list[Oddity] = []
+    (document,) = read(mark + text.encode(encoding), oddities)
+    assert document.text == text
+    assert [oddity.message for oddity in oddities] == [
+        f"this is {name} text, not UTF-8, and it was read as that"
+    ]
 
 
 def test_a_text_may_begin_with_a_sign(tmp_path: Path) -> None:

@@ -22,18 +22,10 @@ from entitynlm.text.formats.registry import (
     recognise_format,
     write_documents,
 )
-from support.format_samples import SAMPLES, STORY, exhaust
-from support.strategies import damaged, documents
+from support.format_samples import SAMPLES, STORY
+from support.strategies import documents
 
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """A folder with the text that the brat annotations among the samples are about."""
-    with tempfile.TemporaryDirectory() as name:
-        (Path(name) / "fuzzed.txt").write_text(STORY.text or "")
-        yield Path(name)
 
 
 # -- recognition -------------------------------------------------------------------------------------------
@@ -194,33 +186,6 @@ def test_documents_come_one_at_a_time(name: str) -> None:
 
     stream = FORMATS[name].read(Source("-", io.BufferedReader(Endless(), 1 << 16)))
     assert [len(next(stream)) for _ in range(3)] == [len(STORY)] * 3
-
-
-# -- fuzzing: documents or a readable error, never anything else -------------------------------------------
-
-
-@pytest.mark.parametrize("format", [None, *FORMATS])
-@settings(max_examples=80)
-@given(
-    data=st.binary(max_size=200)
-    | st.text(st.characters(max_codepoint=0x3000, exclude_categories=["Cs"]), max_size=80).map(str.encode)
-    | st.text('\t\n #()|-_*[]{}"<>T1;:,=&a', max_size=80).map(str.encode)
-)
-def test_any_bytes(format: str | None, folder: Path, data: bytes) -> None:
-    path = folder / "fuzzed.ann"
-    path.write_bytes(data)
-    exhaust(path, format)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=60)
-@given(drawn=st.data())
-def test_damaged_files(name: str, folder: Path, drawn: st.DataObject) -> None:
-    """Each format's own files, damaged, read as what they seem to be and as what they were."""
-    path = folder / "fuzzed.ann"
-    path.write_bytes(drawn.draw(damaged(SAMPLES[name])))
-    exhaust(path, None)
-    exhaust(path, {"e2e": "jsonl", "fastcoref": "jsonl"}.get(name, name))
 
 
 def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None:

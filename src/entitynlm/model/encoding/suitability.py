@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from entitynlm.text.document import Document
@@ -20,6 +21,10 @@ COMMON_WORDS = frozenset(
 )
 LEAST_COMMON = 0.15  # of the words of a text; about 0.45 of English prose, under 0.1 of German or French
 MOST_UNKNOWN = 0.2
+MOST_CAPITALS = 0.8  # of the words
+TAG = re.compile(
+    r"</?(?:html|head|body|div|p|span|a|b|i|em|br|h[1-6]|table|tr|td|li|ul|ol)(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
 FEWEST_WORDS = 20  # shares of fewer words mean nothing
 LOOKED_AT = 20_000  # tokens
 
@@ -27,8 +32,15 @@ LOOKED_AT = 20_000  # tokens
 def find_doubt(document: Document, encoder: Encoder) -> str | None:
     """One sentence about what is wrong with a text for this model, and what that means; None where nothing is."""
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
+    if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:
+        return f"{document.id}: there are HTML tags in this text, which are read as words: give the text without them"
     if len(words) < FEWEST_WORDS:
         return None
+    if sum(word.isupper() for word in words) > MOST_CAPITALS * len(words):
+        return (
+            f"{document.id}: this text is in capitals, and the model tells names from other words by theirs: mentions, links "
+            "and figures are less sure"
+        )
     common = sum(word.lower() in COMMON_WORDS for word in words) / len(words)
     if common < LEAST_COMMON:
         return (

@@ -9,6 +9,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, decode_lines, has_name, open_binary, read_json
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Report, ignore
+from entitynlm.text.formats.pandoc import CONVERTED_ENDINGS
 from entitynlm.text.formats.registry import read_documents
 
 Splits = Mapping[str, tuple[Path, ...]]
@@ -27,7 +28,7 @@ CARD = "corpus.json"  # a corpus that this package wrote says its name (and that
 ANNOTATED_ENDINGS = (
     "_conll", ".conll", ".conllu", ".drs", ".jsonl", ".jsonlines", ".json", ".ann", ".spacy",
 )  # fmt: skip
-TEXT_ENDINGS = (".txt", ".text")
+TEXT_ENDINGS = (".txt", ".text", *CONVERTED_ENDINGS)
 _NOT_DATA = re.compile(
     r"(readme|licen[cs]e|copying|changelog|citation|splits)\b.*"
     r"|corpus\.json|dataSplit\.json|humanPredictions\.json",

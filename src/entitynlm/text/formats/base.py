@@ -5,9 +5,7 @@ repair but a person should know (an unclosed bracket, a row with too few columns
 can't repair is raised as ``source.error``, a ``DataError`` with file and line.
 """
 
-import codecs
 import contextlib
-import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ from entitynlm.text.document import Document
 # What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
 ENDINGS = (
     ".gz", ".drs", ".ann", ".txt", ".jsonl", ".jsonlines", ".json", ".conllu", ".conll",
-    ".spacy",
+    ".spacy", ".epub", ".docx", ".odt", ".rtf", ".html", ".htm", ".xhtml", ".md", ".markdown",
 )  # fmt: skip
 
 
@@ -30,6 +28,21 @@ def strip_endings(name: str) -> str:
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
     return name
+
+
+ENCODINGS = {"utf_16": "UTF-16", "cp1252": "Windows-1252"}
+"""Encodings other than UTF-8 that texts are read in, by Python's names."""
+
+
+def recognise_encoding(data: bytes) -> str | None:
+    """Recognise the encoding of a text that is not UTF-8; None where it is no text, or UTF-8 with damaged bytes."""
+    from charset_normalizer import from_bytes  # here, because most texts are UTF-8
+
+    damaged = data.decode("utf-8", "replace")
+    if sum(character > "\x7f" for character in damaged) > 2 * damaged.count("\ufffd"):
+        return None
+    best = from_bytes(data, cp_isolation=list(ENCODINGS)).best()
+    return None if best is None or best.encoding not in ENCODINGS else best.encoding
 
 
 @dataclass(frozen=True)
@@ -77,24 +90,20 @@ class Source:
         except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
             raise self.error(f"reading failed ({error})") from error
 
-    def text_chunks(self) -> Iterator[str]:
-        """The text in pieces, exactly as it stands in the file but for a byte-order mark."""
-        decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        line = 1
-        for chunk in itertools.chain(self.chunks(), (None,)):
-            try:
-                text = decode(chunk or b"", chunk is None)
-            except UnicodeDecodeError as error:
-                wide = line == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    def decode(self, data: bytes) -> str:
+        """Decode a text as it stands in a file but for a byte-order mark; an encoding other than UTF-8 is reported."""
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            if (encoding := recognise_encoding(data)) is None:
                 raise self.error(
-                    "this is UTF-16 text, not UTF-8" if wide else "this is not UTF-8 text",
-                    line + error.object.count(b"\n", 0, error.start),
-                    found=error.object[error.start : error.start + 12].decode("latin-1"),
-                    hint=f"Convert the file first, say: iconv -f {'utf-16' if wide else 'latin1'} -t utf-8",
+                    "this is not UTF-8 text",
+                    1 + data.count(b"\n", 0, error.start),
+                    found=data[error.start : error.start + 12].decode("latin-1"),
+                    hint="Convert the file to UTF-8 first, say: iconv -f cp1252 -t utf-8",
                 ) from error
-            line += text.count("\n")
-            if text:
-                yield text
+        self.report(f"this is {ENCODINGS[encoding]} text, not UTF-8, and it was read as that")
+        return data.decode(encoding)
 
     def sections(self) -> Iterator[bytes]:
         """Yield each line that begins with ``#`` with all lines up to the next one."""

@@ -20,6 +20,7 @@ from entitynlm.text.formats import (
     conllu,
     inscript,
     jsonlines,
+    pandoc,
     plain_text,
     spacy_docs,
 )
@@ -46,6 +47,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
            jsonlines.recognise, jsonlines.read, jsonlines.write, options=_JSONL_OPTIONS),
     Format("brat", "brat standoff: .ann files with their .txt", ".ann",
            brat.recognise, brat.read, write_folder=brat.write_folder, options=_BRAT_OPTIONS),
+    Format("pandoc", "EPUB, DOCX, ODT, RTF, HTML and Markdown, as text", ".epub", pandoc.recognise, pandoc.read),
     Format("text", "plain text, split into words and sentences", ".txt",
            plain_text.recognise, plain_text.read),
 )

@@ -4,7 +4,6 @@ Word boundaries never depend on the annotation: a mention that cuts a word is re
 """
 
 import codecs
-import io
 import itertools
 import json
 import re
@@ -135,8 +134,9 @@ def _find_text(source: Source) -> Path:
 def _read_text(path: Path) -> list[str]:
     """The text in the ways that annotations may count it: editors differ on byte-order marks and line ends."""
     with open_binary(path) as stream:
-        data = b"".join(Source(str(path), stream).chunks())
-    text = "".join(Source(str(path), io.BytesIO(data)).text_chunks())
+        source = Source(str(path), stream)
+        data = b"".join(source.chunks())
+    text = source.decode(data)
     readings = [text]
     if data.startswith(codecs.BOM_UTF8):
         readings.append("\ufeff" + text)
