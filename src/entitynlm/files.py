@@ -287,7 +287,7 @@ def decode_lines(
             path=path,
             line=number,
             found=repr(error.object[error.start : error.start + 4]),
-            hint="Convert the file to UTF-8 first",
+            hint="Convert the file to UTF-8 first, say: iconv -f cp1252 -t utf-8",
         ) from error
     except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
         raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error

@@ -11,6 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.discourse.participants import add_quotations
+from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
 from entitynlm.text.formats.registry import read_documents, write_documents
 from support.marked_text import read_marked
@@ -104,3 +105,20 @@ def test_a_raw_text_has_no_given_mentions(tmp_path: Path) -> None:
     (tmp_path / "story.txt").write_text("Ida slept.")
     found = CliRunner().invoke(app, ["characters", str(tmp_path / "story.txt"), "--mentions", "given"])
     assert found.exit_code != 0
+
+
+def test_a_book_is_read_with_its_chapters_and_its_text_kept(tmp_path: Path) -> None:
+    pypandoc = pytest.importorskip("pypandoc")
+    scene = "“Come here,” said Anna to Bert. Bert came. Anna gave Bert a lamp, and Bert thanked Anna. " * 3
+    book, text, figures = tmp_path / "book.epub", tmp_path / "book.txt", tmp_path / "cast.json"
+    pypandoc.convert_text(
+        f"# The Mill\n\n{scene}\n\n# The Weir\n\n{scene}", "epub", "markdown", outputfile=str(book)
+    )
+    options = ["--model", "entitynlm-en", "--keep-text", str(text), "--json", str(figures)]
+    result = CliRunner().invoke(app, ["characters", str(book), *options])
+    assert result.exit_code == 0, result.output
+    assert text.read_text().startswith("The Mill\n\n“Come here,” said Anna to Bert.")
+    (found,) = json.loads(figures.read_text())["documents"]
+    assert [chapter["title"] for chapter in found["chapters"]] == ["The Mill", "The Weir"]
+    again = CliRunner().invoke(app, ["characters", str(book), str(text), "--keep-text", str(tmp_path / "x")])
+    assert isinstance(again.exception, ConfigError)

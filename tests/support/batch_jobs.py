@@ -30,7 +30,7 @@ def write_corpus(folder: Path, documents: int = 12) -> Path:
     lines[2:2] = ["", '{"id": "wordless"}', '{"broken']
     (folder / "news.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (folder / "empty.txt").write_bytes(b"")
-    (folder / "latin.txt").write_bytes("Ann caf\xe9".encode("latin-1"))
+    (folder / "latin.txt").write_bytes("Ann’s naïve café".encode() + b"\xe9")
     return folder
 
 

@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, has_name
+from entitynlm.files import STANDARD, check_outputs, has_name, write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import CARD, read_card
+from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, strip_endings
 from entitynlm.text.formats.brat.writer import SIDECAR
@@ -67,10 +68,16 @@ _FILES = "Texts in any readable format; patterns stand in quotes; '-' is standar
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files, help=_FILES)]
 
 
+_KEEP_TEXT = (
+    "Write the text that character offsets count on, as it was converted from an EPUB, say, to this file."
+)
+KeepText = Annotated[Path | None, typer.Option("--keep-text", metavar="FILE", help=_KEEP_TEXT)]
+
+
 def read_inputs(
-    files: Sequence[str], terminal: Terminal, *, format: str | None = None
+    files: Sequence[str], terminal: Terminal, *, format: str | None = None, keep_text: Path | None = None
 ) -> Iterator[tuple[str, Document]]:
-    """The documents of all files, one at a time, with the file each is from; oddities are remarked upon.
+    """Read the documents of all files, one at a time, with the file each is from; oddities are remarked upon.
 
     At the call all files are opened, their formats recognised and the first document read, so that what is wrong with them is
     said before a model is loaded.
@@ -84,10 +91,22 @@ def read_inputs(
     def remark(oddity: Oddity) -> None:
         terminal.remark(f"remark: {oddity}", markup=False)
 
-    documents = (
+    documents: Iterator[tuple[str, Document]] = (
         (file, document) for file in files for document in read_documents(file, format, on_oddity=remark)
     )
+    if keep_text is not None:
+        check_outputs([keep_text])
+        documents = _keep_text(documents, keep_text)
     return itertools.chain(list(itertools.islice(documents, 1)), documents)
+
+
+def _keep_text(documents: Iterator[tuple[str, Document]], path: Path) -> Iterator[tuple[str, Document]]:
+    """Pass the one document on, and write its text to a file."""
+    for number, (file, document) in enumerate(documents):
+        if number:
+            raise ConfigError("--keep-text keeps the text of one document, and more were named")
+        write_text(path, document.text if document.text is not None else join_tokens(document.tokens)[0])
+        yield file, document
 
 
 def require_mentions(

@@ -33,6 +33,13 @@ def test_the_shipped_model_knows_english() -> None:
     assert find_doubt(as_document("Anna sah Bo."), encoder) is None  # too few words to tell
 
 
+def test_capitals_and_tags_are_told() -> None:
+    encoder = load_pretrained("entitynlm-en").encoder
+    assert "is in capitals" in str(find_doubt(as_document(ENGLISH.upper()), encoder))
+    assert "HTML tags" in str(find_doubt(as_document("<p>Anna <b>ran</b>.</p>"), encoder))
+    assert find_doubt(as_document("Is 1 <b and c> 2? " + ENGLISH), encoder) is None
+
+
 def test_unknown_words_are_told(model: Path) -> None:
     encoder = load_pretrained(model).encoder  # it knows a dozen words
     assert "unknown word" in str(find_doubt(as_document(ENGLISH), encoder))

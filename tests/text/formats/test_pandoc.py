@@ -135,7 +135,7 @@ def test_what_is_no_document_gets_a_sentence(tmp_path: Path, content: bytes, mes
 def test_an_archive_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entitynlm.text.formats.pandoc.MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("entitynlm.text.formats.pandoc.MOST_IN_ARCHIVE", 1 << 20)
     path = tmp_path / "book.epub"
     path.write_bytes(zip_files(mimetype=b"application/epub+zip", big=bytes(2 << 20)))
     with pytest.raises(DataError, match="more than 1 MB when it is unpacked"):

@@ -15,6 +15,7 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import (
     Files,
+    KeepText,
     choose_format,
     is_folder,
     name_outputs,
@@ -56,6 +57,7 @@ def annotate(
     annotating: AnnotationOptions,
     sentences: options.Sentences = None,
     format: options.Format = None,
+    keep_text: KeepText = None,
     terminal: Terminal,
 ) -> None:
     """Find the mentions of texts and link them to entities.
@@ -83,7 +85,7 @@ def annotate(
         raise ConfigError("--json - and --to both want standard output; give --out a file")
     targets = name_files(files, out, to)
     check_outputs(targets.values())
-    documents = read_inputs(files, terminal, format=format)
+    documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if annotating.keep_mentions:
         documents = require_mentions(documents, "--keep-mentions", terminal)
     pretrained = model.load(terminal)

@@ -24,7 +24,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count
-from entitynlm.interfaces.inputs import Files, check_mentions, read_inputs
+from entitynlm.interfaces.inputs import Files, KeepText, check_mentions, read_inputs
 from entitynlm.interfaces.table_pairs import TablePair
 from entitynlm.row_files import Kind, choose_kind
 from entitynlm.text.document import Document
@@ -76,6 +76,7 @@ def characters(
     rows: Table = "characters",
     listing: CharacterOptions,
     format: options.Format = None,
+    keep_text: KeepText = None,
     terminal: Terminal,
 ) -> None:
     """List the characters of books: names, gender, chapters, speech, actions, company.
@@ -102,7 +103,7 @@ def characters(
         raise ConfigError("--json - and --as both want standard output; give one of them a file")
     table_kind = choose_kind(kind, out)
     check_outputs(itertools.chain(*CHARACTER_TABLES.name_files(files, out, table_kind).values()))
-    documents = read_inputs(files, terminal, format=format)
+    documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     load = _load_once(model, terminal)
     summary: list[dict[str, Any]] = []
 

@@ -18,7 +18,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import Files, read_inputs, require_mentions
+from entitynlm.interfaces.inputs import Files, KeepText, read_inputs, require_mentions
 from entitynlm.interfaces.table_pairs import TablePair
 from entitynlm.row_files import Kind, choose_kind, write_rows
 
@@ -85,6 +85,7 @@ def surprisal(
     compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
+    keep_text: KeepText = None,
     terminal: Terminal,
 ) -> None:
     """Measure the surprisal of every word and every referent.
@@ -145,7 +146,7 @@ def surprisal(
         write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
         return
     check_outputs(itertools.chain(*SURPRISAL_TABLES.name_files(files, out, table_kind).values()))
-    documents = read_inputs(files, terminal, format=format)
+    documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
     pretrained = load_bounded(model, terminal, word_boundaries)

@@ -23,14 +23,14 @@ from entitynlm.text.segmentation import segment_text
 PROSE = Path(__file__).parents[2] / "resources" / "pandoc" / "prose.lua"
 CONVERTED_ENDINGS = (".epub", ".docx", ".odt", ".rtf", ".html", ".htm", ".xhtml", ".md", ".markdown")
 MARKDOWN_ENDINGS = (".md", ".markdown")
-ZIP = b"PK\x03\x04"
-PAGE = re.compile(
+ZIP_START = b"PK\x03\x04"
+WEB_PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|article|blockquote|br|center|div|"
     rb"h[1-6]|hr|img|meta|ol|p|pre|script|section|span|style|table|ul)\b[^<>]*>",
     re.IGNORECASE | re.DOTALL,
 )
-HEADING = re.compile("^[\ue001-\ue006]", re.MULTILINE)  # the sign that prose.lua puts before a heading
-MOST_UNPACKED = 1 << 30  # bytes of an archive
+HEADING_SIGN = re.compile("^[\ue001-\ue006]", re.MULTILINE)  # the sign that prose.lua puts before a heading
+MOST_IN_ARCHIVE = 1 << 30  # bytes of an archive
 LONGEST_CONVERSION = 600.0  # seconds
 
 
@@ -38,8 +38,8 @@ def recognise(path: str, sample: bytes) -> bool:
     """A zip archive, RTF or HTML by its first bytes, Markdown by its name."""
     name = path.removesuffix(".gz").lower()
     return (
-        sample.startswith((ZIP, b"{\\rtf"))
-        or PAGE.match(sample) is not None
+        sample.startswith((ZIP_START, b"{\\rtf"))
+        or WEB_PAGE.match(sample) is not None
         or name.endswith(MARKDOWN_ENDINGS)
     )
 
@@ -60,8 +60,8 @@ def read(source: Source) -> Iterator[Document]:
 
 def _find_kind(data: bytes, source: Source) -> str:
     """Find pandoc's name for the kind of a file."""
-    if not data.startswith(ZIP):
-        return "rtf" if data.startswith(b"{\\rtf") else "html" if PAGE.match(data) else "markdown"
+    if not data.startswith(ZIP_START):
+        return "rtf" if data.startswith(b"{\\rtf") else "html" if WEB_PAGE.match(data) else "markdown"
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
@@ -69,7 +69,7 @@ def _find_kind(data: bytes, source: Source) -> str:
             kind = archive.read("mimetype")[:80].decode("latin-1") if "mimetype" in names else ""
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
         raise source.error(f"this is a damaged zip archive ({error})") from error
-    most = MOST_UNPACKED if source.most is None else source.most
+    most = MOST_IN_ARCHIVE if source.most is None else source.most
     if size > most:
         raise source.error(f"it has more than {most >> 20} MB when it is unpacked")
     if "epub" in kind or "META-INF/container.xml" in names:
@@ -107,9 +107,9 @@ def _take_headings(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Take the signs of headings out of a text; returns where each heading begins, and its level."""
     found = [
         (match.start() - number, ord(match[0]) - 0xE000)
-        for number, match in enumerate(HEADING.finditer(text))
+        for number, match in enumerate(HEADING_SIGN.finditer(text))
     ]
-    return HEADING.sub("", text), found
+    return HEADING_SIGN.sub("", text), found
 
 
 def _choose_chapters(levels: list[tuple[int, int]]) -> list[int]:
