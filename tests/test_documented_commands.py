@@ -32,7 +32,7 @@ ELSEWHERE = (
     "python",
 )  # the shell, the repository's own tools: not in a folder of one's own
 LONG = re.compile(
-    r"\b(batch|train|sweep|evaluate|demo|rerank|ranker (train|apply))\b"
+    r"\b(batch|train|sweep|evaluate|demo|rerank)\b"
     r"|smollm2|my-gpt2|--documents 2000|--samples 100"
 )
 DOWNLOADS = re.compile(r"data get (?!stories)")
@@ -120,8 +120,6 @@ def skip_reason(line: str) -> str | None:
         return "people's guesses are in InScript alone"
     if " MODEL" in line or " RUN/" in line:
         return "a name in capitals stands for a folder of the reader's"
-    if (ranker := re.search(r"--ranker (\S+)", line)) and not Path(ranker[1]).exists():
-        return "the ranker is trained on another page"
     if "smollm2" in line and list_installs():
         return "SmolLM2 is not installed"
     return None

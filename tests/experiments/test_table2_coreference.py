@@ -70,7 +70,7 @@ def make_bundle(*modes: str) -> Pretrained:
 def make_case() -> tuple[list[KeyedSplit], dict[str, list[AntecedentScores]]]:
     names = {"dev": ["a", "b", "c"], "test": ["d", "e"]}
     documents = {s: [make_document(n) for n in found] for s, found in names.items()}
-    splits = make_splits(documents, singletons=False)
+    splits = make_splits(documents)
     scores = {s: [make_scores(n, ord(n)) for n in found] for s, found in names.items()}
     return splits, scores
 
@@ -105,7 +105,7 @@ def test_without_a_model_there_are_one_best_and_oracle() -> None:
 
 
 def test_lists_that_are_given_stay_as_they_are() -> None:
-    (split,) = make_splits({"test": [make_document("d")]}, singletons=False)
+    (split,) = make_splits({"test": [make_document("d")]})
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     block = Coreference(Runner()).measure_block("given", [split], {"test": lists}, make_bundle("generative"))
     rows = {name: counts.conll for name, counts in block.rows["test"].items()}
@@ -139,7 +139,7 @@ def test_folds_are_joined_document_by_document() -> None:
 
     results = []
     for fold in make_folds(documents, 3):
-        splits = make_splits({name: fold[name] for name in ("dev", "test")}, singletons=False)
+        splits = make_splits({name: fold[name] for name in ("dev", "test")})
         scores = {s.name: [make_scores(d.id, int(d.id)) for d in s.documents] for s in splits}
         results.append(Coreference(Runner(), 5, ("swaps",)).measure_block("fold", splits, scores, None))
     joined = join_folds(results)
@@ -173,10 +173,10 @@ def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
 
 def test_tables_and_summary_of_given_lists() -> None:
     document = make_document("d")
-    splits = make_splits({"dev": [document], "test": [document]}, singletons=False)
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     experiment = Coreference(Runner(), 2, trials=10)
-    found = experiment.evaluate(splits, {"mine": {"dev": lists, "test": lists}}, None)
+    documents = {"dev": [document], "test": [document]}
+    found = experiment.evaluate(documents, ("dev", "test"), None, lambda split: lists, "mine")
     result = describe(found, experiment, corpus="tales", facts={"model": None})
     assert [table.title for table in result.tables] == [
         "mine, dev (1 documents, F1)",

@@ -32,7 +32,6 @@ CALLS = {
     "json": "generate --words 3 --model {model} --json {out}/new/figures.json",
     "data get": "data get stories --documents 300 --out {out}/stories",
     "data convert": "data convert {corpus} {out}/converted --to conllu",
-    "ranker train": "ranker train --corpus {corpus} --mentions given --epochs 1 --out {out}/ranker",
     "train": "train {corpus} --parts generative --out {out}/model {tiny}",
     "sweep": "sweep {corpus} --space {space} --out {out}/sweep {tiny}",
     "batch": "batch annotate {story} --model {model} --out {out}/job --workers 1",
@@ -41,7 +40,6 @@ FULL = [
     "report",
     "data get",
     "data convert",
-    "ranker train",
     "train",
     "sweep",
 ]  # what is larger than 16 KB

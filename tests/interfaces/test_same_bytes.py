@@ -33,8 +33,6 @@ CASES = {
     "predict-entity": "gold.jsonl --model model --out new/p.tsv --json new/p.json",
     "score": "gold.jsonl gold.jsonl --versus gold.jsonl --trials 50 --json new/score.json",
     "rerank": "--kbest kbest.jsonl --model model --weight 0.1 --out new/r.conll --json new/r.json",
-    "ranker train": "--corpus corpus --out new/ranker --mentions given --epochs 1",
-    "ranker apply": "ranker --corpus corpus --split dev --out new/a.conll --scores new/scores.jsonl",
     "data list": "--data . --json new/list.json",
     "data get": "stories --documents 10 --seed 5 --out new/stories",
     "data stats": "corpus --json new/stats.json",
@@ -83,12 +81,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def with_ranker(inputs: Path) -> Path:
-    call("ranker train", f"--corpus {inputs}/corpus --out {inputs}/ranker --mentions given --epochs 1")
-    return inputs
-
-
 def call(verb: str, arguments: str) -> bytes:
     result = CliRunner().invoke(app, [*verb.split(), *arguments.split()])
     assert result.exit_code == 0, result.output + repr(result.exception)
@@ -119,17 +111,17 @@ def check(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: s
 
 @pytest.mark.parametrize("verb", CASES)
 def test_the_same_call_gives_the_same_bytes(
-    verb: str, with_ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    verb: str, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check(with_ranker, tmp_path, monkeypatch, verb, CASES[verb])
+    check(inputs, tmp_path, monkeypatch, verb, CASES[verb])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", SLOW)
 def test_the_same_call_gives_the_same_bytes_where_it_takes_long(
-    verb: str, with_ranker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    verb: str, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check(with_ranker, tmp_path, monkeypatch, verb, SLOW[verb])
+    check(inputs, tmp_path, monkeypatch, verb, SLOW[verb])
 
 
 @pytest.mark.slow

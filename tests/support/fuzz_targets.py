@@ -206,45 +206,23 @@ def load_folder(name: str, data: bytes) -> None:
         (folder / "SHA256SUMS").unlink(missing_ok=True)
 
 
-def load_other_models(data: bytes) -> None:
-    """Rankers (r: the card, R: the weights) and cached states (n)."""
-    from entitynlm.coref.ranker.ranker import load_ranker
+def load_states(data: bytes) -> None:
+    """Cached states of a language model."""
     from entitynlm.model.backbones.huggingface.state_cache import _is_whole
 
-    folder = make_folder("other-models")
-    kind, content = data[:1], data[1:]
-    if kind in (b"r", b"R"):
-        card, weights = store_ranker()
-        (folder / "ranker.json").write_bytes(content if kind == b"r" else card)
-        (folder / "ranker.safetensors").write_bytes(content if kind == b"R" else weights)
-        load_ranker(folder)
-    else:
-        (folder / "states.npy").write_bytes(content)
-        _is_whole(folder / "states.npy", (2, 3))
+    path = make_folder("states") / "states.npy"
+    path.write_bytes(data)
+    _is_whole(path, (2, 3))
 
 
-@cache
-def store_ranker() -> tuple[bytes, bytes]:
-    import numpy as np
-
-    from entitynlm.coref.ranker.ranker import RANKER_WEIGHTS, Ranker
-
-    folder = make_folder("ranker")
-    weights = np.zeros(RANKER_WEIGHTS, dtype=np.float32)
-    weights[3:7] = 0.5
-    Ranker("learned", True, weights).save(folder)
-    return (folder / "ranker.json").read_bytes(), (folder / "ranker.safetensors").read_bytes()
-
-
-def list_other_models() -> list[bytes]:
+def list_states() -> list[bytes]:
     import io
 
     import numpy as np
 
-    card, weights = store_ranker()
     states = io.BytesIO()
     np.save(states, np.zeros((2, 3), dtype=np.float32))
-    return [b"r" + card, b"R" + weights, b"n" + states.getvalue()]
+    return [states.getvalue()]
 
 
 # -- the explorer's HTTP interface --------------------------------------------------------------------------------------------
@@ -369,14 +347,11 @@ def list_scored() -> list[bytes]:
     return [conll + b"\0" + conll, SAMPLES["e2e"] + b"\0" + SAMPLES["e2e"]]
 
 
-SHARES = {"pandoc": 1}  # a process for each input
-
-
 def list_targets() -> list[Target]:
     pair = (STORY.text or "").encode() + b"\0" + SAMPLES["brat"]
     return [
         *(
-            Target(f"read {name}", SHARES.get(name, 55), partial(list_own, name), partial(read_format, name))
+            Target(f"read {name}", 55, partial(list_own, name), partial(read_format, name))
             for name in FORMATS
         ),
         Target("read anything", 55, lambda: list(SAMPLES.values()), partial(read_format, None)),
@@ -390,7 +365,7 @@ def list_targets() -> list[Target]:
             )
             for name in MODEL_FILES
         ),
-        Target("other models", 30, list_other_models, load_other_models),
+        Target("states", 30, list_states, load_states),
         Target("http", 45, list_requests, lambda data: make_explorer().ask(data)),
     ]
 

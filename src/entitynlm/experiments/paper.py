@@ -30,6 +30,6 @@ PREDICTION_SYSTEMS = {
 
 
 def load_packaged_settings(name: str) -> dict[str, Any]:
-    """Settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word, "quick" is for demonstrations."""
+    """Load settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word."""
     sections = load_toml(Path(__file__).parents[1] / "resources" / "experiments" / f"{name}.toml")
     return {f"{section}.{key}": value for section, found in sections.items() for key, value in found.items()}

@@ -1,10 +1,9 @@
 """The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
 
-OUT/ranker, OUT/model        our ranker and EntityNLM
-OUT/fold-<n>/ranker, model   those of a fold, and
-OUT/fold-<n>/figures.json    what was counted in its documents
+OUT/model, OUT/fold-<n>/model   EntityNLM, and that of a fold
+OUT/fold-<n>/figures.json       what was counted in a fold's documents
 
-The table has a block for each baseline: its one best, its candidates reranked, and the oracle.
+The rows are the baseline's one best, its candidates reranked, and the oracle. The baseline is another system, or our ranker.
 Weights are searched on the split called ``dev`` and used on all of them. In a cross-validation every document is tested once, by
 a ranker, a model and weights that have not seen it: with F folds, fold f is tested, the next one is for development (stopping,
 weights), and the others are trained on.
@@ -24,15 +23,9 @@ from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
 from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
 from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts, score_documents
-from entitynlm.coref.metrics.documents import clean_key
+from entitynlm.coref.metrics.documents import annotates_singletons, clean_key
 from entitynlm.coref.metrics.significance import compare_systems
-from entitynlm.coref.ranker.ranker import (
-    Ranker,
-    RankerSettings,
-    annotates_singletons,
-    load_ranker,
-    train_ranker,
-)
+from entitynlm.coref.ranker.ranker import EPOCHS, Ranker
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
     Combination,
@@ -82,10 +75,9 @@ class KeyedSplit:
         return self.score([item.candidates[choice].clusters for item, choice in pairs])
 
 
-def make_splits(documents: Documents, *, singletons: bool | None = None) -> list[KeyedSplit]:
-    """Make splits with their keys: no repeated spans, and no singletons where these are no part of the answer."""
-    if singletons is None:
-        singletons = annotates_singletons([clean_key(d, singletons=True) for d in chain(*documents.values())])
+def make_splits(documents: Documents) -> list[KeyedSplit]:
+    """Make splits with their keys: no repeated spans, and no singletons where the corpus does not annotate them."""
+    singletons = annotates_singletons(chain(*documents.values()))
     return [
         KeyedSplit(name, found, [clean_key(d, singletons=singletons) for d in found], singletons)
         for name, found in documents.items()
@@ -141,7 +133,7 @@ class Coreference:
     """Settings of Table 2.
 
     :param k: the number of candidates of a document, and :param methods: how they are made (``swaps`` is the paper's way).
-    :param seed: of the randomisation test and of all trainings.
+    :param seed: of the randomisation test and of all trainings.  :param epochs: of our ranker.
     """
 
     runner: Runner
@@ -149,24 +141,28 @@ class Coreference:
     methods: Sequence[str] = tuple(DECODERS)
     trials: int = TRIALS
     seed: int = 0
+    epochs: int = EPOCHS
 
     def evaluate(
-        self, splits: Sequence[KeyedSplit], baselines: Mapping[str, Baseline], pretrained: Pretrained | None
-    ) -> CorefScores:
-        """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
-        return CorefScores(
-            [self.measure_block(title, splits, ranked, pretrained) for title, ranked in baselines.items()]
-        )
-
-    def reproduce(
         self,
         documents: Documents,
-        settings: Settings,
-        read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
+        names: Sequence[str],
+        pretrained: Pretrained | None,
+        read_baseline: Callable[[KeyedSplit], Sequence[Ranked]] | None = None,
+        title: str = OUR_RANKER,
     ) -> CorefScores:
-        """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
-        splits, ranked, pretrained = self._train("", documents, settings)
-        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained)
+        """Rerank candidates by the given model; without one there are the baseline and its oracle.
+
+        :param names: of the splits to measure.
+        :param read_baseline: gives the candidates of a split; None: those of a ranker that is trained on the split ``train``.
+        :param title: of the baseline.
+        """
+        splits = make_splits({name: documents[name] for name in names})
+        if read_baseline is None:
+            ranked = self.rank(documents["train"], splits)
+        else:
+            ranked = {split.name: read_baseline(split) for split in splits}
+        return CorefScores([self.measure_block(title, splits, ranked, pretrained)])
 
     def cross_validate(self, documents: Sequence[Document], count: int, settings: Settings) -> CorefScores:
         """Measure the block of our ranker over all documents, from folds, of which stored ones are not measured again."""
@@ -176,7 +172,11 @@ class Coreference:
 
             def measure(number: int = number, fold: Documents = fold) -> Block:
                 say(f"fold {number}: {len(fold['train'])} documents to train on")
-                return self.measure_block(f"fold {number}", *self._train(f"fold-{number}/", fold, settings))
+                splits = make_splits({name: fold[name] for name in (DEVELOPMENT, TESTED)})
+                pretrained = self.train(f"fold-{number}/model", fold, settings)
+                return self.measure_block(
+                    f"fold {number}", splits, self.rank(fold["train"], splits), pretrained
+                )
 
             key = {
                 "k": self.k,
@@ -190,32 +190,16 @@ class Coreference:
             blocks.append(block)
         return CorefScores([join_folds(blocks)], folds=blocks)
 
-    def _train(
-        self, folder: str, documents: Documents, settings: Settings
-    ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
-        """Train our ranker and EntityNLM where they are not stored; return the documents held out, and their candidates."""
-        ranker = self._make_ranker(f"{folder}ranker", documents["train"])
+    def train(self, name: str, documents: Documents, settings: Settings) -> Pretrained:
+        """Train EntityNLM where it is not stored."""
         tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
-        parts = (*tuned, "generative")
-        pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
-        held_out = {name: found for name, found in documents.items() if name != "train"}
-        splits = make_splits(held_out, singletons=ranker.singletons)
-        return splits, self.rank(ranker, splits), pretrained
+        return self.runner.train(name, documents, settings, parts=(*tuned, "generative"), seed=self.seed)
 
-    def _make_ranker(self, name: str, train: Sequence[Document]) -> Ranker:
-        folder, progress = self.runner.locate(name), self.runner.progress
-        if (folder / "ranker.json").exists():
-            return load_ranker(folder)
-        settings = RankerSettings(seed=self.seed)
-        progress.start("ranker", settings.epochs)
-        ranker = train_ranker(train, settings, on_epoch=lambda epoch, loss: progress.advance("ranker"))
-        progress.finish("ranker")
-        ranker.save(folder)
-        return ranker
-
-    def rank(self, ranker: Ranker, splits: Sequence[KeyedSplit]) -> Baseline:
-        """Score the antecedents of all documents by a ranker."""
-        tracked = {s.name: track(self.runner.progress, f"ranking {s.name}", s.documents) for s in splits}
+    def rank(self, train: Sequence[Document], splits: Sequence[KeyedSplit]) -> Baseline:
+        """Train a ranker, and score the antecedents of all documents."""
+        progress = self.runner.progress
+        ranker = Ranker(train, epochs=self.epochs, seed=self.seed, progress=progress)
+        tracked = {s.name: track(progress, f"ranking {s.name}", s.documents) for s in splits}
         return {name: [ranker.score(document) for document in found] for name, found in tracked.items()}
 
     def measure_block(

@@ -36,8 +36,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "demo": "demo:demo",
     "score": "score:score",
     "rerank": "rerank:rerank",
-    "ranker train": "ranker:train",
-    "ranker apply": "ranker:apply",
     "data list": "data_sources:list_corpora",
     "data get": "data_sources:get",
     "data stats": "data:stats",
@@ -56,7 +54,7 @@ PANELS = {  # of the help
     "Read and write texts": (
         "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity", "demo",
     ),
-    "Coreference systems": ("score", "rerank", "ranker"),
+    "Coreference systems": ("score", "rerank"),
     "Corpora, training, experiments": ("data", "train", "sweep", "models", "evaluate"),
 }  # fmt: skip
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.errors import DataError
-from entitynlm.files import decode_lines, open_binary, write_atomically
+from entitynlm.files import decode_lines, open_binary
 from entitynlm.text.document import Document, Span
 
 NO_ANTECEDENT = -1
@@ -243,20 +243,3 @@ def _check_antecedents(place: _Place, line: _ScoresLine) -> None:
         if line.best is not None and line.best[mention] not in antecedents:
             told = f"the best antecedent of mention {mention} is none of its candidates"
             raise place.fail(told, line.best[mention])
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path) -> None:
-    """Write a file of antecedent scores rounded to four decimals."""
-
-    def to_row(item: AntecedentScores) -> dict[str, Any]:
-        pairs = list(zip(item.antecedents.tolist(), np.round(item.scores, 4).tolist(), strict=True))
-        candidates = [pairs[start:end] for start, end in pairwise(item.offsets.tolist())]
-        mentions, best = item.mentions, item.best.tolist()
-        return {"doc_id": item.doc_id, "mentions": mentions, "candidates": candidates, "best": best}
-
-    with write_atomically(path) as stream:
-        for item in items:
-            stream.write(msgspec.json.encode(to_row(item)).decode() + "\n")

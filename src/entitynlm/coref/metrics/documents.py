@@ -28,6 +28,15 @@ def clean_key(document: Document, *, singletons: bool = False) -> Document:
     return key if singletons else drop_singletons(key)
 
 
+SINGLETONS_ANNOTATED = 0.2  # share of entities with one mention from which a corpus is taken to annotate them
+
+
+def annotates_singletons(keys: Iterable[Document]) -> bool:
+    """Say whether documents look like those of a corpus that annotates mentions which corefer with nothing."""
+    sizes = [len(entity.mentions) for key in keys for entity in drop_repetitions(key).entities]
+    return sum(size == 1 for size in sizes) > SINGLETONS_ANNOTATED * len(sizes)
+
+
 SHOWN = 5  # ids listed in a message
 
 

@@ -27,34 +27,22 @@ GROUPS = {  # a relation of a pair is what a group of the resolver's pair featur
     "last": ["last of its text", "last of its class", "same class"],
 }  # fmt: skip
 RELATIONS = (*GROUPS, "syntax", "speaker", "matches")
-
-OF_MENTION = (
-    "text head lemma first last before after length relation governor determiner place opens nested genre variant seen_text "
-    "seen_head head_count tag suffix number governor_relation quoted"
+ATTRIBUTES = (
+    "text head first last before after length relation governor determiner nested variant tag genre seen_head seen_text"
 ).split()
-OF_ANAPHOR = "text head first relation determiner nested genre length variant".split()
-OF_ANTECEDENT = "text head first last before after length relation governor determiner nested variant tag genre seen_head".split()
 NEW_TEMPLATES = (
-    "form", *OF_MENTION, *(f"{name} form" for name in OF_MENTION),
-    "kind determiner seen_head", "kind determiner seen_text", "kind determiner nested", "kind seen_head head_count",
-    "kind length seen_text", "relation governor kind", "relation nested kind", "determiner head", "first last", "before first",
-    "last after", "form before after", "form relation governor", "genre kind seen_head", "genre determiner kind",
-    "form genre relation", "variant tag relation", "place kind determiner",
+    "form", *ATTRIBUTES, *(f"{name} form" for name in ATTRIBUTES),
+    "kind determiner seen_head", "kind determiner seen_text", "relation nested kind", "before first", "last after",
 )  # fmt: skip
 PAIR_TEMPLATES = (
     *RELATIONS, *(f"{name} form" for name in RELATIONS), *(f"{name} form a.form" for name in RELATIONS),
-    *(f"a.{name}" for name in OF_ANTECEDENT), *(f"a.{name} form" for name in OF_ANTECEDENT),
-    *OF_ANAPHOR, *(f"{name} a.form" for name in OF_ANAPHOR),
-    "form a.form", "form a.head", "lemma a.lemma", "text a.text", "form a.governor", "governor a.governor",
-    "form a.gender a.number", "determiner a.determiner same_head", "determiner a.determiner words kind",
-    "relation a.relation kind", "relation a.relation sentences form", "a.relation sentences form", "a.nested sentences form",
-    "sentences rank form a.kind", "mentions agreement form a.kind", "syntax relation a.relation", "syntax nesting kind a.kind",
-    "syntax form a.form sentences", "nesting relation a.relation", "words kind a.kind sentences", "words kind a.kind matches",
-    "words length a.length kind", "words determiner seen_head", "same_head head", "same_text length kind", "same_text text",
-    "same_text determiner a.determiner", "same_text sentences kind", "same_head sentences determiner",
-    "speaker form a.form sentences", "quote form a.form sentences", "quote speaker form a.form", "speaker form a.form agreement",
-    "speaker genre form a.form", "agreement sentences form a.kind", "repetitions a.kind form", "repetitions sentences form",
-    "genre form a.kind sentences", "genre form a.form", "number a.number same_head", "variant a.variant same_head nesting",
+    *(f"a.{name} form" for name in ATTRIBUTES), *(f"{name} a.form" for name in ATTRIBUTES), "form a.form",
+    *(f"a.{name}" for name in ATTRIBUTES), "lemma a.lemma", "same_head head", "same_text text", "same_text length kind",
+    "words kind a.kind sentences", "words kind a.kind matches", "speaker form a.form sentences",
+    "agreement sentences form a.kind",
+    "relation a.relation sentences form", "words determiner a.determiner", "syntax nesting kind a.kind",
+    "words sentences form a.form", "agreement sentences form a.form", "speaker quote form a.form", "genre form a.form",
+    "text a.text", "form a.governor", "rank sentences form a.kind",
 )  # fmt: skip
 
 
@@ -72,38 +60,30 @@ FACTORS = _mix_groups()
 
 
 def describe_mentions(table: MentionTable, variants: IntArray) -> Columns:
-    """Hash what is known of each mention; ``variants`` says how its span was cut out of its subtree."""
+    """Hash the attributes of each mention; ``variants`` says how its span was cut out of its subtree."""
     document, tokens, words = table.document, table.document.tokens, table.words
-    lemmas, relations, tags = (document.column(name) for name in ("lemma", "deprel", "pos"))
+    lemmas, tags = document.column("lemma"), document.column("pos")
     firsts = [tokens[start].lower() for start, _ in table.spans]
-    governors = table.governor.tolist()
     texts = {
-        **{name: [getattr(mention, name) for mention in words] for name in
-           ("form", "kind", "text", "head", "lemma", "relation", "gender", "number")},
+        **{name: [getattr(mention, name) for mention in words] for name in ("form", "kind", "text", "head", "lemma", "relation")},
         "first": firsts,
         "last": [tokens[end - 1].lower() for _, end in table.spans],
         "before": [tokens[start - 1].lower() if start else "" for start, _ in table.spans],
         "after": [tokens[end].lower() if end < len(tokens) else "" for _, end in table.spans],
-        "governor": [(lemmas[head] or tokens[head]).lower() if head >= 0 else "" for head in governors],
-        "governor_relation": [(relations[head] or "") if head >= 0 else "" for head in governors],
+        "governor": [(lemmas[at] or tokens[at]).lower() if at >= 0 else "" for at in table.governor.tolist()],
         "determiner": [
             DETERMINERS.get(first, "none") if end - start > 1 else "bare"
             for first, (start, end) in zip(firsts, table.spans, strict=True)
         ],
         "tag": [tags[head] or "" for head in table.head.tolist()],
-        "suffix": [mention.head[-3:] for mention in words],
         "genre": [document.meta.get("genre", "")] * table.size,
     }  # fmt: skip
     return {name: hash_texts(values) for name, values in texts.items()} | {
         "length": np.minimum(table.end - table.start, 8),
-        "place": np.where(table.sentence < 4, table.sentence, 4 + np.minimum(table.sentence // 20, 4)),
-        "opens": table.opens_sentence.astype(np.int64),
-        "quoted": (table.quote > 0).astype(np.int64),
         "variant": variants,
         "nested": _find_nesting(table),
         "seen_text": _measure_recency(table, [mention.text for mention in words]),
         "seen_head": _measure_recency(table, [mention.lemma for mention in words]),
-        "head_count": np.minimum(table.head_count, 6),
     }
 
 
@@ -135,12 +115,9 @@ def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, Columns]:
     earlier = table.start[pairs.antecedent] < table.start[pairs.mention]
     i, j = pairs.mention[earlier], pairs.antecedent[earlier]
     groups = np.rint(LEVELS * pairs.features[earlier]).astype(np.int64) @ FACTORS
-    relation = hash_texts([mention.relation for mention in table.words])
-    speaker = hash_texts([mention.speaker or "" for mention in table.words])
-    turn = np.cumsum(np.diff(speaker, prepend=speaker[:1]) != 0)
-    known = np.array([mention.speaker is not None for mention in table.words], dtype=np.bool_)
     governor, head = table.governor, table.head
     siblings = (governor[i] == governor[j]) & (governor[i] >= 0)
+    relation = hash_texts([mention.relation for mention in table.words])
     conditions = (
         head[i] == head[j],
         governor[j] == head[i],
@@ -148,6 +125,9 @@ def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, Columns]:
         siblings,
         relation[i] == relation[j],
     )
+    speaker = hash_texts([mention.speaker or "" for mention in table.words])
+    turn = np.cumsum(np.diff(speaker, prepend=speaker[:1]) != 0)
+    known = np.array([mention.speaker is not None for mention in table.words], dtype=np.bool_)
     speakers = np.where(speaker[i] == speaker[j], 1, np.where(turn[i] - turn[j] <= 1, 2, 3))
     same = table.head_lemma[i] == table.head_lemma[j]
     before = (

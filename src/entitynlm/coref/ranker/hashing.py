@@ -5,65 +5,101 @@ that was not seen in training has no weight. The indices of a document's feature
 because a hundred of them for each of millions of pairs would fill the memory.
 """
 
+import random
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.compilation import njit
+from entitynlm.progress import SILENT, Progress
 
-IntColumn = NDArray[np.int64]
-FeatureTable = NDArray[np.uint32]  # (rows, templates) indices into the weights
-Columns = Mapping[str, IntColumn]
+Columns = Mapping[str, NDArray[np.int64]]
 Array = Any  # numpy arrays inside compiled loops
+Example = TypeVar("Example")
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
+AVERAGED = 8  # weights of an epoch that are averaged
 
 
-def hash_texts(texts: Sequence[str]) -> IntColumn:
+def hash_texts(texts: Sequence[str]) -> NDArray[np.int64]:
     """Hash strings by a stable function (Python's own changes from run to run)."""
     return np.array([zlib.crc32(text.encode("utf-8")) for text in texts], dtype=np.int64)
 
 
-def index_features(templates: Sequence[str], columns: Columns, size: int, seed: int) -> FeatureTable:
-    """Find the index in a table of ``size`` weights (a power of two) of each row's feature by each template.
+class LinearModel:
+    """Weights of hashed features.
 
-    Template n hashes from ``seed`` + n, so that templates that share a table have different features.
+    :param size: of the table of weights, a power of two.  :param rate: of learning.
+    :param least: gradients below it change nothing, so that the mass of easy choices does not slow down learning.
     """
-    rows = len(next(iter(columns.values())))
-    values = {name: column.view(np.uint64) for name, column in columns.items()}
-    indices = np.empty((rows, len(templates)), dtype=np.uint32)
-    for number, template in enumerate(templates):
-        code = np.full(rows, seed + number, dtype=np.uint64) * _PRIME
-        for name in template.split():
-            code = (code ^ values[name]) * _PRIME
-            code ^= code >> _SHIFT
-        indices[:, number] = code & np.uint64(size - 1)
-    return indices
 
+    def __init__(self, size: int, rate: float, least: float) -> None:
+        self.weights = np.zeros(size)
+        self.rate, self.least = rate, least
 
-def add_weights(weights: NDArray[Any], features: FeatureTable) -> NDArray[np.float64]:
-    """(rows,) the sums of the weights of each row's features."""
-    return weights[features].sum(axis=1, dtype=np.float64)
+    def index(self, templates: Sequence[str], columns: Columns) -> NDArray[np.uint32]:
+        """(rows, templates) the index of each row's feature by each template."""
+        rows = len(next(iter(columns.values())))
+        values = {name: column.view(np.uint64) for name, column in columns.items()}
+        indices = np.empty((rows, len(templates)), dtype=np.uint32)
+        for number, template in enumerate(templates):
+            code = np.full(rows, zlib.crc32(f"{number} {template}".encode()), dtype=np.uint64) * _PRIME
+            for name in template.split():
+                code = (code ^ values[name]) * _PRIME
+                code ^= code >> _SHIFT
+            indices[:, number] = code & np.uint64(len(self.weights) - 1)
+        return indices
+
+    def score(self, templates: Sequence[str], columns: Columns) -> NDArray[np.float64]:
+        """(rows,) the sums of the weights of each row's features."""
+        return self.weights[self.index(templates, columns)].sum(axis=1)
+
+    def learn(
+        self,
+        examples: Sequence[Example],
+        index: Callable[[Example], tuple[Array, ...]],
+        costs: Array,
+        *,
+        epochs: int,
+        seed: int,
+        progress: Progress = SILENT,
+    ) -> None:
+        """Learn from documents in another order in each epoch; keep the average of the weights after the first epoch.
+
+        :param index: gives the arrays of :func:`learn_choices` of a document.
+        """
+        squares, average = np.ones_like(self.weights), np.zeros_like(self.weights)
+        order, shuffler, averaged = list(examples), random.Random(seed), 0
+        interval = max(1, len(order) // AVERAGED)
+        progress.start("ranker", epochs)
+        for epoch in range(epochs):
+            shuffler.shuffle(order)
+            for number, example in enumerate(order):
+                learn_choices(self.weights, squares, *index(example), costs, self.rate, self.least)
+                if (epoch > 0 or epochs == 1) and number % interval == 0:
+                    average += self.weights
+                    averaged += 1
+            progress.advance("ranker")
+        progress.finish("ranker")
+        self.weights = average / averaged
 
 
 @njit()
 def learn_choices(
     weights: Array, squares: Array, none: Array, candidates: Array, offsets: Array, right: Array, costs: Array, rate: float,
     least: float,
-) -> float:  # fmt: skip
-    """Learn from one document by softmax-margin with latent right candidates, with AdaGrad after each choice; the loss.
+) -> None:  # fmt: skip
+    """Learn from one document by softmax-margin with latent right candidates, with AdaGrad after each choice.
 
     Choice m has the candidates offsets[m]:offsets[m + 1] and "none" as the last; "none" is right where no candidate is.
 
     :param none: (M, features) and :param candidates: (N, features) indices of weights.  :param right: (N,) right candidates.
     :param costs: of a candidate where none is right, of "none" where one is, of a wrong candidate.
-    :param least: gradients below it change nothing, so that the mass of easy choices does not slow down learning.
     """
-    loss = 0.0
     for m in range(len(none)):
         first, size = offsets[m], offsets[m + 1] - offsets[m]
         good = np.zeros(size + 1, dtype=np.bool_)
@@ -77,9 +113,7 @@ def learn_choices(
             if not good[i]:
                 scores[i] += costs[1] if i == size else costs[2] if possible else costs[0]
         shares = np.exp(scores - scores.max())
-        best = scores[good].max()
-        targets = np.where(good, np.exp(np.minimum(scores - best, 0.0)), 0.0)
-        loss += scores.max() + np.log(shares.sum()) - best - np.log(targets.sum())
+        targets = np.where(good, np.exp(np.minimum(scores - scores[good].max(), 0.0)), 0.0)
         gradients = shares / shares.sum() - targets / targets.sum()
         for i in range(size + 1):
             gradient = gradients[i]
@@ -87,4 +121,3 @@ def learn_choices(
                 for index in candidates[first + i] if i < size else none[m]:
                     squares[index] += gradient * gradient
                     weights[index] -= rate * gradient / np.sqrt(squares[index])
-    return loss

@@ -1,20 +1,15 @@
-"""Candidate mentions of a document: given spans, by dependencies, or by the learned finder.
+"""Candidate mentions of a document by dependencies.
 
 Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from entitynlm.coref.mention_table import guess_head
-from entitynlm.coref.ranker.spans import SpanFinder
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
-
-MentionSource = Literal["given", "syntax", "learned"]
-"""Those of the document, from dependencies, or by the finder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +32,10 @@ def has_syntax(document: Document) -> bool:
     return tagged and document.heads is not None and any(head >= 0 for head in document.heads)
 
 
-def find_mentions(
-    document: Document, source: MentionSource, finder: SpanFinder | None = None
-) -> list[CandidateMention]:
-    """List the candidate mentions of a document from one source."""
-    if source == "given":
-        spans = sorted({mention.span for mention in document.mentions})
-        return [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
-    if source == "learned":
-        if finder is None:
-            raise DataError(f"document {document.id!r} needs a finder of mentions, and none was trained")
-        return [CandidateMention(*found) for found in finder.find(document)]
-    if not has_syntax(document):
-        raise DataError(
-            f"document {document.id!r} has no syntax (part-of-speech tags and dependencies)",
-            hint="Train a ranker with learned mentions for such documents, or give the mentions",
-        )
-    return find_by_dependencies(document)
+def guess_heads(document: Document, spans: Iterable[Span]) -> list[CandidateMention]:
+    """Make candidates of spans, whose heads are guessed."""
+    return [CandidateMention(*span, guess_head(document, *span)) for span in spans]
 
-
-# -- dependencies ---------------------------------------------------------------------------------------------------
 
 NOMINAL_TAGS = frozenset(("NN", "NNS", "NNP", "NNPS", "PRP", "PRP$", "CD", "FW"))
 NOMINAL_CLASSES = frozenset(("PRON", "NOUN", "PROPN", "NUM"))

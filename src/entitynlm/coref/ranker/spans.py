@@ -1,134 +1,106 @@
 """A learned finder of mention spans, for texts without syntax (LitBank, plain text).
 
 Every span of up to :data:`LONGEST_SPAN` words is a yes-or-no question to a linear model over hashed features: the words at its
-borders, their shapes and endings, its likely head and its length.
+borders and around it, its likely head and its length.
 """
 
-import random
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from entitynlm.compilation import njit
-from entitynlm.coref.ranker.hashing import (
-    Array,
-    Columns,
-    add_weights,
-    hash_texts,
-    index_features,
-    learn_choices,
-)
+from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel, hash_texts
 from entitynlm.model.encoding.preprocessing import IntArray
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Span
 from entitynlm.text.english import AFTER_HEAD
 
 LONGEST_SPAN = 25
-FINDER_WEIGHTS, FINDER_SEED = 1 << 20, 5000
+FINDER_WEIGHTS = 1 << 20
 FINDER_EPOCHS = 6
 FINDER_RATE = 0.15
 LIKELY = -1.0  # log-odds from which a span is a mention: on LitBank the best F1 of mentions
 LEAST_DOUBT = 0.01  # of a span to learn from it
-PREPOSITIONS = frozenset("of in on with at from to for by".split())
-
-# columns of the first word, of the last word (l.), of the head (h.) and of the span
+COUNTED = {
+    "commas": frozenset(","),
+    "marks": frozenset("“”‘’\"';:.!?()-—_") | {"--", "``", "''"},
+    "prepositions": frozenset("of in on with at from to for by".split()),
+    "conjunctions": frozenset(("and", "or")),
+}
+PLACES = ("before", "first", "head", "final", "after")
 SPAN_TEMPLATES = (
-    "word", "shape word", "before word", "word after", "before", "l.after", "l.word", "l.suffix", "l.word l.after",
-    "l.suffix l.after", "l.shape l.after_shape", "word l.word", "word l.after", "before l.after", "length", "length word",
-    "length shape l.shape", "length l.after", "length before", "h.word", "h.word word", "h.suffix word", "h.suffix length",
-    "h.shape word", "h.word l.after", "h.word before", "h.suffix word l.after", "commas length", "prepositions length word",
-    "conjunctions word", "commas prepositions conjunctions", "commas l.after", "conjunctions l.after", "prepositions l.after",
-    "to_end length", "marks length", "marks before_shape l.after_shape", "marks word l.word", "shape l.shape before l.after",
-    "before_shape shape l.after_shape", "l.before l.word", "word after length", "h.word word length", "h.word h.shape",
-    "word prepositions l.after", "marks h.word",
+    "length", *PLACES, *(f"{place} length" for place in PLACES),
+    *(f"{name} {other}" for name in COUNTED for other in ("length", "first", "after")),
+    "commas prepositions conjunctions", "first prepositions after", "marks head",
+    *(" ".join(pair) for pair in combinations(PLACES, 2)),
+    *(f"{place}.suffix" for place in PLACES), *(f"{place} head.suffix" for place in PLACES),
+    "before.shape first.shape final.shape after.shape", "first.shape final.shape length", "first head.shape",
+    "first head.suffix after", "final.suffix after", "final.shape after.shape", "marks first final",
+    "first second", "first second length", "penultimate final", "to_end length",
+    "marks before.shape after.shape", "first head length", "head.suffix length", "head.shape head",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
 class SpanFinder:
-    weights: NDArray[np.float32]
+    """Finds the spans that are likely to be mentions; made from annotated documents."""
 
-    def find(self, document: Document) -> list[tuple[int, int, int]]:
-        """List (start, end, head) of the likely spans, the likeliest first; of crossing ones the likelier."""
-        starts, lasts, heads, columns = list_spans(document)
-        scores = add_weights(
-            self.weights, index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS, FINDER_SEED)
-        )
+    def __init__(self, documents: Sequence[Document], *, seed: int) -> None:
+        self.model = LinearModel(FINDER_WEIGHTS, FINDER_RATE, LEAST_DOUBT)
+        examples = []
+        for document in documents:
+            spans, columns = list_spans(document)
+            gold = {mention.span for mention in document.mentions}
+            right = np.array([span in gold for span in spans], dtype=np.bool_)
+            examples.append((columns, np.arange(len(spans) + 1), right))
+
+        def index(example: tuple[Columns, IntArray, Array]) -> tuple[Array, ...]:
+            columns, offsets, right = example
+            none = np.zeros((len(right), 0), dtype=np.uint32)
+            return none, self.model.index(SPAN_TEMPLATES, columns), offsets, right
+
+        self.model.learn(examples, index, np.zeros(3), epochs=FINDER_EPOCHS, seed=seed)
+
+    def find(self, document: Document) -> list[Span]:
+        """List the likely spans, the likeliest first; of crossing ones the likelier."""
+        spans, columns = list_spans(document)
+        scores = self.model.score(SPAN_TEMPLATES, columns)
         likely = np.flatnonzero(scores > LIKELY)
-        likely = likely[np.argsort(-scores[likely], kind="stable")]
-        chosen = likely[drop_crossing(starts[likely], lasts[likely] + 1)]
-        found = (starts[chosen], lasts[chosen] + 1, heads[chosen])
-        return list(zip(*(column.tolist() for column in found), strict=True))
+        found = [spans[n] for n in likely[np.argsort(-scores[likely], kind="stable")].tolist()]
+        bounds = np.array(found, dtype=np.int64).reshape(-1, 2)
+        kept = drop_crossing(bounds[:, 0], bounds[:, 1])
+        return [span for span, keep in zip(found, kept.tolist(), strict=True) if keep]
 
 
-def train_span_finder(documents: Sequence[Document], *, seed: int = 0) -> SpanFinder:
-    """Learn from the mentions of annotated documents; weights are averaged over the later epochs."""
-    weights, squares, average = np.zeros(FINDER_WEIGHTS), np.ones(FINDER_WEIGHTS), np.zeros(FINDER_WEIGHTS)
-    order, shuffler = list(documents), random.Random(seed)
-    for epoch in range(FINDER_EPOCHS):
-        shuffler.shuffle(order)
-        for document in order:
-            starts, lasts, _, columns = list_spans(document)
-            gold = {(mention.start, mention.end - 1) for mention in document.mentions}
-            right = np.array(
-                [span in gold for span in zip(starts.tolist(), lasts.tolist(), strict=True)], dtype=np.bool_
-            )
-            features = index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS, FINDER_SEED)
-            offsets, nothing = np.arange(len(starts) + 1), np.zeros((len(starts), 0), dtype=np.uint32)
-            learn_choices(
-                weights, squares, nothing, features, offsets, right, np.zeros(3), FINDER_RATE, LEAST_DOUBT
-            )
-        if epoch >= FINDER_EPOCHS // 2:
-            average += weights / (FINDER_EPOCHS - FINDER_EPOCHS // 2)
-    return SpanFinder(average.astype(np.float32))
-
-
-def list_spans(document: Document) -> tuple[IntArray, IntArray, IntArray, Columns]:
-    """List first words, last words and likely heads of all spans within sentences, and columns of their features."""
-    ends = np.zeros(len(document), dtype=np.int64)
+def list_spans(document: Document) -> tuple[list[Span], Columns]:
+    """List all spans within sentences, and columns of their features."""
+    size = len(document)
+    ends = np.zeros(size, dtype=np.int64)
     for start, end in document.sentences:
         ends[start:end] = end
-    reach = np.minimum(ends - np.arange(len(document)), LONGEST_SPAN)
-    starts = np.repeat(np.arange(len(document)), reach)
-    lengths = np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
-    lasts = starts + lengths
+    reach = np.minimum(ends - np.arange(size), LONGEST_SPAN)
+    starts = np.repeat(np.arange(size), reach)
+    lasts = starts + np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
     words = [token.lower() for token in document.tokens]
     stops = np.flatnonzero(
         [*(word in AFTER_HEAD for word in words), True]
     )  # a head stands before the first of these
     heads = np.maximum(np.minimum(lasts, stops[np.searchsorted(stops, starts + 1)] - 1), starts)
-    code, suffix = hash_texts(words), hash_texts([word[-3:] for word in words])
-    shape = hash_texts([_find_shape(token) for token in document.tokens])
-    of_word = {
-        "word": code,
-        "suffix": suffix,
-        "shape": shape,
-        "before": np.roll(code, 1),
-        "after": np.roll(code, -1),
-    }
-    of_word |= {"before_shape": np.roll(shape, 1), "after_shape": np.roll(shape, -1)}
-    counted = {
-        "commas": {","},
-        "prepositions": PREPOSITIONS,
-        "conjunctions": {"and", "or"},
-        "marks": {word for word in set(words) if not word[0].isalnum()},
-    }
-    columns = {
-        **{prefix + name: column[places] for prefix, places in (("", starts), ("l.", lasts), ("h.", heads))
-           for name, column in of_word.items()},
-        **{name: _count_within(words, wanted, starts, lasts) for name, wanted in counted.items()},
-        "length": np.minimum(lengths, 9),
-        "to_end": (lasts + 1 == ends[starts]).astype(np.int64),
-    }  # fmt: skip
-    return starts, lasts, heads, columns
-
-
-def _count_within(
-    words: Sequence[str], wanted: Collection[str], starts: IntArray, lasts: IntArray
-) -> IntArray:
-    running = np.cumsum([0, *(word in wanted for word in words)])
-    return np.minimum(running[lasts + 1] - running[starts], 3)
+    places = dict(zip(PLACES, (starts, starts + 1, heads + 1, lasts + 1, lasts + 2), strict=True))
+    places |= {"second": starts + 2, "penultimate": lasts}
+    columns: dict[str, IntArray] = {}
+    for name, texts in (
+        ("", words),
+        (".suffix", [word[-3:] for word in words]),
+        (".shape", [_find_shape(token) for token in document.tokens]),
+    ):
+        hashed = hash_texts(["", *texts, ""])
+        columns |= {place + name: hashed[at] for place, at in places.items()}
+    for name, wanted in COUNTED.items():
+        running = np.cumsum([0, *(word in wanted for word in words)])
+        columns[name] = np.minimum(running[lasts + 1] - running[starts], 3)
+    columns["to_end"] = (lasts + 1 == ends[starts]).astype(np.int64)
+    columns["length"] = np.minimum(lasts - starts, 9)
+    return list(zip(starts.tolist(), (lasts + 1).tolist(), strict=True)), columns
 
 
 def _find_shape(token: str) -> str:

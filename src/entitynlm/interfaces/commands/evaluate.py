@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entitynlm.coref.candidates.candidate_files import find_split_file, read_all_candidates
+from entitynlm.coref.candidates.candidate_files import Ranked, find_split_file, read_all_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
@@ -79,7 +79,6 @@ def evaluate_coref(
     *,
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
-    ranker: options.OptionalPath = None,
     split: shared.Splits = None,
     training: shared.TrainingOptions,
     folds: Annotated[int, typer.Option(min=0)] = 0,
@@ -94,61 +93,52 @@ def evaluate_coref(
     Candidates are reranked by log P(R, E, L, X), alone and combined with the baseline's score. Weights are searched on dev.
     Gains are over the baseline's one best, p-values by approximate randomisation over documents.
 
-    Without --out the baseline is the one that --scores or --ranker names (both: two blocks); without a --model there are its
-    one best and the oracle. With --out our ranker and EntityNLM are trained on the corpus, kept in that folder and used
-    again; the first block is that of --scores. With --folds every document is tested once; a fold that is done is stored, and
-    the same command continues with the next one.
+    The baseline's scores are those of --scores; by default they are our ranker's, a linear model that is trained on the corpus's
+    training documents in about a minute. EntityNLM is the --model, or is trained with --out, kept in that folder and used again;
+    without either there are the one best and the oracle. With --folds every document is tested once; a fold that is done is
+    stored, and the same command continues with the next one.
 
     Examples:
 
       entitynlm evaluate coref corpora/ontogum --scores corpora/cort-ontogum --model runs/ontogum
-      entitynlm evaluate coref corpora/litbank --ranker runs/ranker --model runs/litbank --json -
+      entitynlm evaluate coref corpora/litbank --model runs/litbank --json -
       entitynlm evaluate coref corpora/ontogum -c configs/lm.toml --out runs/coref
       entitynlm evaluate coref corpora/ontogum --backbone smollm2 --set data.singletons=drop --out runs/coref-smollm2
       entitynlm evaluate coref conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
       entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --out runs/folds
 
-    :param ranker: A folder that entitynlm ranker train has written.
     :param folds: With --out: this number of folds over all documents instead of the splits.
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     """
     training.check(model)
-    if training.out is None and scores is None and ranker is None:
-        told = (
-            "nothing to rerank: name a baseline (--scores or --ranker), or a folder to train one in (--out)"
-        )
-        raise ConfigError(told)
     settings = training.load_settings()
-    corpus = source.open("train", "dev") if training.out and not folds else source.open()
+    if folds and not training.out:
+        raise ConfigError("--folds is for a training: name the folder for its models with --out")
+    learned = ["train", "dev"] if training.out else ["train"] if scores is None else []
+    corpus = source.open(*learned) if not folds else source.open()
     names = [] if folds else shared.choose_splits(corpus, split)
     files = {name: find_split_file(scores, name) for name in names} if scores is not None else {}
     source.prepare()
-    from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.experiments import table2_coreference as table2
 
-    def read_baselines(splits: Sequence[table2.KeyedSplit]) -> dict[str, table2.Baseline]:
-        if scores is None:
-            return {}
-        return {scores.name: {s.name: read_all_candidates(files[s.name], s.documents) for s in splits}}
+    def read_baseline(split: table2.KeyedSplit) -> Sequence[Ranked]:
+        return read_all_candidates(files[split.name], split.documents)
 
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = table2.Coreference(runner, k, trials=trials, seed=seed)
         if training.out and folds:
             found = experiment.cross_validate(list(corpus.documents()), folds, settings)
-        elif training.out:
-            documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *names)}
-            found = experiment.reproduce(documents, settings, read_baselines)
         else:
-            pretrained = terminal.load_model(model, source.device) if model is not None else None
-            ours = load_ranker(ranker) if ranker is not None else None
-            documents = {name: list(corpus.documents(name)) for name in names}
-            splits = table2.make_splits(documents, singletons=None if ours is None else ours.singletons)
-            baselines = read_baselines(splits)
-            if ours is not None:
-                baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
-            found = experiment.evaluate(splits, baselines, pretrained)
-            facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
+            documents = {name: list(corpus.documents(name)) for name in dict.fromkeys((*learned, *names))}
+            pretrained = None
+            if training.out:
+                pretrained = experiment.train("model", documents, settings)
+            elif model is not None:
+                pretrained = terminal.load_model(model, source.device)
+                facts = {"model": str(model)}
+            given = () if scores is None else (read_baseline, scores.name)
+            found = experiment.evaluate(documents, names, pretrained, *given)
     present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out)
 
 

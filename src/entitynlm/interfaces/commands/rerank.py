@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
-from entitynlm.coref.candidates.kbest import count_candidates
+from entitynlm.coref.candidates.candidate_files import KBestList, Ranked, read_candidates
+from entitynlm.coref.candidates.kbest import DECODERS, count_candidates
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.ranker import KBestOptions
 from entitynlm.interfaces.console import Terminal, count
 from entitynlm.interfaces.inputs import choose_format
 from entitynlm.progress import track
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
+
+
+@dataclass(frozen=True)
+class KBestOptions:
+    """How k-best lists are made.
+
+    :param method: From antecedent scores: one antecedent changed at a time (the paper's), or drawn.
+    :param singletons: Mentions that corefer with nothing are part of an analysis.
+    """
+
+    k: options.Candidates = 100
+    method: Literal["swaps", "samples"] = "swaps"
+    singletons: bool = False
+
+    def decode(self, item: Ranked) -> KBestList:
+        """The list of a document: as it is, or made of antecedent scores."""
+        if isinstance(item, KBestList):
+            return KBestList(item.doc_id, item.candidates[: self.k], item.mentions)
+        return DECODERS[self.method](item, self.k, singletons=self.singletons)
 
 
 def rerank(
