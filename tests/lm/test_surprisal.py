@@ -181,8 +181,8 @@ def test_spelling_is_a_distribution_over_unknown_words() -> None:
     free = SpellingModel(words)
     alphabet = 0x110000
     for context in ("\x02" * 4, "\x02ann", "zzzz", "\x02\x02\x02b"):
-        seen = sum(free._prob(character, context) for character in "abeln\x03")
-        rest = (alphabet - 6) * free._prob("q", context)
+        seen = sum(free._find_prob(context + character) for character in "abeln\x03")
+        rest = (alphabet - 6) * free._find_prob(context + "q")
         assert seen + rest == pytest.approx(1.0)
     bound = SpellingModel(words, known=words)
     taken = sum(math.exp(free.log_prob(word)) for word in words)

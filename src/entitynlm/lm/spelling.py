@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -39,12 +39,14 @@ class SpellingModel:
     ) -> None:
         """``words`` to learn from; ``known`` words are given probability zero, and the others what they had."""
         self.order = order
-        self._counts: dict[str, Counter[str]] = {}
-        for word in words:
-            for character, context in self._list_characters(word):
-                for length in range(order):
-                    self._counts.setdefault(context[order - 1 - length :], Counter())[character] += 1
-        self._totals = {context: (seen.total(), len(seen)) for context, seen in self._counts.items()}
+        self._counts = Counter(
+            gram[start:] for word in words for gram in self._list_grams(word) for start in range(order)
+        )
+        self._totals: dict[str, tuple[int, int]] = {}  # of a context: characters after it, different ones
+        for gram, count in self._counts.items():
+            total, kinds = self._totals.get(gram[:-1], (0, 0))
+            self._totals[gram[:-1]] = (total + count, kinds + 1)
+        self._probs: dict[str, float] = {}
         self._log_unknown = 0.0
         self._spelled: dict[str, float] = {}  # names come again and again
         taken = math.fsum(math.exp(self.log_prob(word)) for word in known)
@@ -58,30 +60,30 @@ class SpellingModel:
             _MODELS[vocabulary] = cls(ordinary, known=ordinary)
         return _MODELS[vocabulary]
 
-    def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
+    def _list_grams(self, word: str) -> list[str]:
+        """List the characters of a word, and the end of it, each after those before it."""
         padded = WORD_START * (self.order - 1) + word + WORD_END
-        for place in range(self.order - 1, len(padded)):
-            yield padded[place], padded[place - self.order + 1 : place]
+        return [padded[place : place + self.order] for place in range(len(word) + 1)]
 
     def log_prob(self, word: str) -> float:
         """log p(word | it is unknown), in nats."""
         if word not in self._spelled:
             self._spelled[word] = math.fsum(
-                math.log(self._prob(*pair)) for pair in self._list_characters(word)
+                math.log(self._find_prob(gram)) for gram in self._list_grams(word)
             )
         return self._spelled[word] - self._log_unknown
 
-    def _prob(self, character: str, context: str) -> float:
+    def _find_prob(self, gram: str) -> float:
         """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
-        prob = 1 / (sys.maxunicode + 1)
-        for length in range(len(context) + 1):
-            suffix = context[len(context) - length :]
-            seen = self._counts.get(suffix)
-            if seen is None:
-                break
-            total, kinds = self._totals[suffix]
-            prob = (seen.get(character, 0) + kinds * prob) / (total + kinds)
-        return prob
+        if not gram:
+            return 1 / (sys.maxunicode + 1)
+        if gram not in self._probs:
+            prob = self._find_prob(gram[1:])
+            if (context := gram[:-1]) in self._totals:
+                total, kinds = self._totals[context]
+                prob = (self._counts[gram] + kinds * prob) / (total + kinds)
+            self._probs[gram] = prob
+        return self._probs[gram]
 
 
 _MODELS: WeakKeyDictionary[Vocabulary, SpellingModel] = WeakKeyDictionary()
