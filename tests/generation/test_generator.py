@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
+from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, PieceTree, refuse_word
 from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.opening import begin_story
 from entitynlm.inference.story_state import StoryState
@@ -118,3 +118,16 @@ def test_words_of_several_pieces_are_drawn_with_their_probability() -> None:
     expected /= expected.sum()  # a mention does not hold a sentence's end
     found = np.array([drawn.count(key) for key in keys.tolist()]) / draws
     np.testing.assert_allclose(found, expected, atol=4 * 0.5 / np.sqrt(draws))  # four standard errors
+
+
+def test_a_refused_word_leaves_the_others_their_proportions() -> None:
+    """As drawing again would: of the words ac, ad and b, without ac."""
+    tree: PieceTree = {
+        (): (None, torch.tensor([0.6, 0.4, 0.0, 0.0], dtype=torch.float64)),  # a, b
+        (0,): (None, torch.tensor([0.0, 0.0, 0.25, 0.75], dtype=torch.float64)),  # c, d
+    }
+    assert refuse_word(tree, (0, 2))
+    first, second = tree[()][1], tree[0,][1]
+    assert (first / first.sum()).tolist() == pytest.approx([0.45 / 0.85, 0.4 / 0.85, 0, 0])
+    assert (second / second.sum()).tolist() == pytest.approx([0, 0, 0, 1])
+    assert refuse_word(tree, (1,)) and not refuse_word(tree, (0, 3))

@@ -22,12 +22,14 @@ from entitynlm.model.backbones.base import Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
 
-MOST_DRAWS = 100  # of a word, until one comes that is not banned
+MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 FALLBACK = "it"  # where none came
 LEAST = -50.0  # log-probability of an expression that is impossible here, so that one can be chosen anyway
 
 Words = tuple[int, ...]
 """Ids of the words of an expression."""
+PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
+"""By the first pieces of a word, what the backbone carries after them, and (V,) the weights by which the next piece is drawn."""
 
 
 @dataclass(frozen=True)
@@ -199,33 +201,52 @@ class Generator:
         self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
     ) -> tuple[int, Words, Carry]:
         """Draw a word piece by piece; a word that is banned, does not end or can't be shown is drawn again."""
+        tree: PieceTree = {}
         for _ in range(MOST_DRAWS):
-            pieces, carry = self._draw_pieces(state, entity, constraints)
-            if not self.words.is_whole(pieces, in_mention=bool(entity)):
-                continue
-            x = self.words.learn(self.words.tokenizer.join(pieces))
-            if x not in constraints.banned and self.words[x].lower() not in unfit:
-                return x, pieces, carry
+            pieces = self._draw_pieces(state, entity, constraints, tree)
+            if self.words.is_whole(pieces, in_mention=bool(entity)):
+                x = self.words.learn(self.words.tokenizer.join(pieces))
+                if x not in constraints.banned and self.words[x].lower() not in unfit:
+                    return x, pieces, self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
+            if not refuse_word(tree, pieces):
+                break
         return self._put(state, self.words.learn(FALLBACK))  # no word that may stand here is probable
 
-    def _draw_pieces(self, state: StoryState, entity: int, constraints: Constraints) -> tuple[Words, Carry]:
-        """Draw the pieces of a word, or its first ones where it has too many."""
-        tokenizer, backbone, carry = self.words.tokenizer, self.network.backbone, state.carry
-        pieces: list[int] = []
+    def _draw_pieces(
+        self, state: StoryState, entity: int, constraints: Constraints, tree: PieceTree
+    ) -> Words:
+        """Draw the pieces of a word, or its first ones where it has too many; what was read for earlier draws is in the tree."""
+        tokenizer, backbone = self.words.tokenizer, self.network.backbone
         last = state.pieces[-1] if state.pieces else None
+        pieces: Words = ()
         while not pieces or (len(pieces) < MOST_PIECES and not tokenizer.ends_word(pieces[-1])):
-            log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
-            opens = bool(entity) and not pieces
-            log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
-            if not pieces or (tokenizer.write(pieces) or "-").isspace():  # a word may follow a line's end
-                log_probs[list(constraints.banned_pieces)] = -torch.inf
-            pieces.append(self._draw(sharpen(log_probs, constraints)))
-            carry = self._read_pieces(carry, pieces[-1:])
-        return tuple(pieces), carry
+            if pieces not in tree:
+                carry = self._read_pieces(tree[pieces[:-1]][0], pieces[-1:]) if pieces else state.carry
+                log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
+                opens = bool(entity) and not pieces
+                log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
+                if not pieces or (tokenizer.write(pieces) or "-").isspace():  # a word may follow a line's end
+                    log_probs[list(constraints.banned_pieces)] = -torch.inf
+                probs = torch.softmax(sharpen(log_probs, constraints).double().cpu(), -1)
+                tree[pieces] = (carry, probs)
+            drawn = torch.multinomial(tree[pieces][1], 1, generator=self.generator)
+            pieces = (*pieces, int(drawn))
+        return pieces
 
     def _draw(self, log_probs: Tensor) -> int:
         probs = torch.softmax(log_probs.double().cpu(), -1)
         return int(torch.multinomial(probs, 1, generator=self.generator))
+
+
+def refuse_word(tree: PieceTree, pieces: Words) -> bool:
+    """Take a word out of a tree, so that the next draw is one of the others in their proportions; tell whether any is left."""
+    left = 0.0  # the share of the branch that other words have
+    for place in reversed(range(len(pieces))):
+        weights = tree[pieces[:place]][1]
+        before = float(weights.sum())
+        weights[pieces[place]] *= left
+        left = float(weights.sum()) / before
+    return left > 1e-9
 
 
 def sharpen(log_probs: Tensor, constraints: Constraints) -> Tensor:
