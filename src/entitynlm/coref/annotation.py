@@ -26,6 +26,7 @@ def annotate_document(
     *,
     scores: bool = False,
     keep_mentions: bool = False,
+    exact: bool = False,
     encoded: EncodedDocument | None = None,
     progress: Progress = SILENT,
 ) -> Document:
@@ -33,6 +34,7 @@ def annotate_document(
 
     :param scores: put the confidence of each mention and link into ``mention.attributes``.
     :param keep_mentions: take the document's own mentions and only link them.
+    :param exact: let a language model compute in float32, also where the processor is faster with bfloat16.
     :param encoded: the document as the model's encoder has it, where that was done before.
     """
     resolver = get_resolver(pretrained)
@@ -46,6 +48,7 @@ def annotate_document(
         encoded or pretrained.encoder.encode_words(document),
         given=given,
         discourse=discourse,
+        exact=exact,
         progress=progress,
     )
     known = document.entity_types if keep_mentions else {}

@@ -99,12 +99,14 @@ class Resolver:
         *,
         given: Sequence[Span] | None = None,
         discourse: Discourse | None = None,
+        exact: bool = True,
         progress: Progress = SILENT,
     ) -> Resolution:
         """Find the mentions of a document (or take those that are given) and cluster them.
 
         :param backbone: that reads the document's words, :param encoded: for its states.
         :param discourse: of the document, with which the rules of identity are kept; None: no rules.
+        :param exact: see :meth:`Backbone.read_tokens`.
         """
         if backbone.token_state_size != self.network.sizes.states:
             raise ModelError(
@@ -113,7 +115,7 @@ class Resolver:
             )
         words = describe_words(document, self.words)
         chunks = words.cut_chunks(CHUNK_TOKENS, given or ())
-        states = zip(chunks, backbone.read_tokens(encoded, chunks), strict=True)
+        states = zip(chunks, backbone.read_tokens(encoded, chunks, exact=exact), strict=True)
         read = (
             (chunk, own.float().cpu())
             for chunk, own in track(progress, "finding entities", states, len(chunks))

@@ -35,17 +35,19 @@ class AnnotationOptions:
 
     :param with_scores: Add the confidence of each mention and link.
     :param keep_mentions: Keep the mentions of the input and only link them.
+    :param exact: Let a language model compute in float32 also where the processor has bfloat16, which is twice as fast.
     """
 
     with_scores: bool = False
     keep_mentions: bool = False
+    exact: bool = False
 
     def annotate(self, load: Callable[[], Pretrained], document: Document, *, model: str) -> Document:
         """Find the document's mentions and entities; formats that keep metadata will have the model's name."""
         from entitynlm.coref.annotation import annotate_document
 
-        found = annotate_document(load(), document, scores=self.with_scores, keep_mentions=self.keep_mentions)
-        return options.sign(found, model)
+        chosen = {"scores": self.with_scores, "keep_mentions": self.keep_mentions, "exact": self.exact}
+        return options.sign(annotate_document(load(), document, **chosen), model)
 
 
 def annotate(

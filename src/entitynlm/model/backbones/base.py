@@ -156,10 +156,13 @@ class Backbone(nn.Module):
         """Columns of the states that :meth:`read_tokens` gives."""
         return self.state_size
 
-    def read_tokens(self, document: EncodedDocument, chunks: Sequence[Span]) -> Iterator[Tensor]:
+    def read_tokens(
+        self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
+    ) -> Iterator[Tensor]:
         """Give the states (T, S) of the tokens of each chunk of a document; chunks follow one another from the first token on.
 
-        A token that the model does not read has the state of the token before it.
+        A token that the model does not read has the state of the token before it. A backbone that has less exact states at a
+        lower price gives these where ``exact`` is false.
         """
         count = count_words_read(document, chunks[-1][1])
         carry, read = None, 0

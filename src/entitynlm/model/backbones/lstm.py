@@ -98,7 +98,9 @@ class LstmBackbone(Backbone):
     def token_state_size(self) -> int:
         return self.hidden_size + self.embedding.embedding_dim
 
-    def read_tokens(self, document: EncodedDocument, chunks: Sequence[Span]) -> Iterator[Tensor]:
+    def read_tokens(
+        self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
+    ) -> Iterator[Tensor]:
         """Give h_t and, beside it, the word's own vector, which a small LSTM remembers badly."""
         count = count_words_read(document, chunks[-1][1])
         ids = np.concatenate([[self.start_word], document.words.all_pieces])[count]

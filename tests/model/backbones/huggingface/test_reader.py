@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from entitynlm.errors import ModelError
+from entitynlm.model.backbones.huggingface import reader
 from support.tiny_language_models import FAMILIES, draw_pieces, load_smollm2_or_skip, make_runtime
 
 ROTARY = [family for family in FAMILIES if family != "gpt2"]
@@ -50,6 +51,21 @@ def test_states_and_logits_are_those_of_transformers(runtime: Any) -> None:
         expected, logits = run_directly(runtime, document, (0, 1, 2, 3))
         assert close(own, expected)
         assert close(runtime.logits(own[:, -runtime.width :]), logits)
+
+
+def test_linear_layers_in_bfloat16_give_nearly_the_same_states(windowed: Any, monkeypatch: Any) -> None:
+    document = draw_pieces([30])[0]
+    (exact,), _ = windowed.read([document], LAYERS)
+    monkeypatch.setattr(reader, "has_bfloat16", lambda: True)
+    (found,), _ = windowed.reduced.read([document], LAYERS)
+    assert found.dtype == torch.float32 and windowed.reduced._stacks[3] is not windowed._stacks[3]
+    assert float((found - exact).norm() / exact.norm()) < 0.02
+    assert windowed.read([document], LAYERS)[0][0] is exact, "the exact language model stays as it was"
+
+
+def test_processors_without_bfloat16_stay_with_float32(windowed: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(reader, "has_bfloat16", lambda: False)
+    assert windowed.reduced is windowed
 
 
 def test_layers_above_the_highest_one_asked_for_are_not_run(runtime: Any) -> None:

@@ -20,12 +20,17 @@ ATTENTION_WINDOW = 1024
 SEPARATOR = "<|endoftext|>"
 STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
 """Kinds of rotary positions whose angles do not depend on the length of the text."""
+BFLOAT16_CHECKS = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+"""Functions of ``torch.cpu`` that tell of a processor with bfloat16; early versions of torch lack them."""
 
 
 class LayerStack:
-    """The layers of a model up to ``top``, without the output layer; parameters are shared with the model."""
+    """The layers of a model up to ``top``, without the output layer; parameters are shared with the model.
 
-    def __init__(self, base: nn.Module, layers: int, top: int) -> None:
+    :param reduced: copy the linear layers in bfloat16.
+    """
+
+    def __init__(self, base: nn.Module, layers: int, top: int, *, reduced: bool = False) -> None:
         path = next(
             (
                 name
@@ -42,15 +47,23 @@ class LayerStack:
         *parents, last = path.split(".")
         for name in parents:
             part._modules[name] = part = _copy_shallowly(part._modules[name])
-        self.stack = nn.ModuleList(list(part._modules[last])[:top])
+        own = list(part._modules[last])[:top]
+        self.stack = nn.ModuleList([_reduce(layer) for layer in own] if reduced else own)
         part._modules[last] = self.stack
 
     def run(
-        self, ids: Tensor, first: int, keys: Tensors, values: Tensors, wanted: Set[int], *, surplus: int = 0
+        self,
+        ids: Tensor,
+        first: int | Tensor,
+        keys: Tensors,
+        values: Tensors,
+        wanted: Set[int],
+        *,
+        surplus: int = 0,
     ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
         """States (B, n, D) of layers after the next pieces (B, n), and keys and values with theirs added.
 
-        :param first: the position of the first of them.
+        :param first: the position of the first of them, of all documents or (B, 1) of each.
         :param keys: per layer, (B, heads, kept, size) of pieces before; likewise ``values``. They are not changed.
         :param surplus: so many more are read, for a matrix of another height, and forgotten.
         """
@@ -87,6 +100,34 @@ def _make_cache(keys: Tensors, values: Tensors) -> Any:
         layer.keys, layer.values = own_keys, own_values
         cache.layers.append(layer)
     return cache
+
+
+class ReducedLinear(nn.Module):
+    """A linear layer W x + b that is computed in bfloat16, from float32 and to float32."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        bias = None if linear.bias is None else linear.bias.detach().bfloat16()
+        self.register_buffer("weight", linear.weight.detach().bfloat16())
+        self.register_buffer("bias", bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x.bfloat16(), self.weight, self.bias).float()
+
+
+def has_bfloat16() -> bool:
+    """Tell whether the processor multiplies numbers of type bfloat16; others would be slower with them."""
+    checks = (getattr(torch.cpu, name, None) for name in BFLOAT16_CHECKS)
+    return any(check is not None and check() for check in checks)
+
+
+def _reduce(module: Any) -> Any:
+    """Copy a module with its linear layers in bfloat16; all else is shared."""
+    if isinstance(module, nn.Linear):
+        return ReducedLinear(module)
+    twin = _copy_shallowly(module)
+    twin._modules = {name: _reduce(part) for name, part in module._modules.items()}
+    return twin
 
 
 def _copy_shallowly(module: Any) -> Any:

@@ -137,15 +137,16 @@ class HuggingFaceBackbone(Backbone):
         """The layer whose states :meth:`read_tokens` gives; the layers above are not run."""
         return round(TOKEN_HEIGHT * self.runtime.layers)
 
-    def read_tokens(self, document: EncodedDocument, chunks: Sequence[Span]) -> Iterator[Tensor]:
+    def read_tokens(
+        self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
+    ) -> Iterator[Tensor]:
+        runtime = self.runtime if exact else self.runtime.reduced
         pieces, tokens = self._take_real(document.words), chunks[-1][1]
         count = self._count_pieces_read(document, tokens)
         carry, read = None, 0
         for start, stop in chunks:
             after = int(count[stop - 1])
-            states, carry = self.runtime.read(
-                [pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens
-            )
+            states, carry = runtime.read([pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens)
             chunk = states[0][torch.from_numpy(count[start:stop] - read)]
             if start == 0 and after:
                 chunk[torch.from_numpy(count[:stop] == 1)] = self._read_opening(int(pieces[0]))

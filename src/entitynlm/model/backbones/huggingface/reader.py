@@ -14,7 +14,8 @@ past the first half-window has at least half a window behind it, and a state dep
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.backbones.huggingface.architecture import (
     ATTENTION_WINDOW,
     LayerStack,
+    Tensors,
     find_context,
     find_start,
+    has_bfloat16,
     has_static_rotation,
 )
 from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
@@ -89,7 +92,8 @@ class LanguageModelRuntime:
         self.rereads = not has_static_rotation(model.base_model)
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
-        self._sinks: dict[tuple[int, int], EqualReadings] = {}
+        self._sinks: dict[tuple[int, int], tuple[Tensors, Tensors]] = {}
+        self._reduced = False
         self._latest: tuple[object, LanguageModelCarry | None, Reading] | None = None
 
     def check(self) -> None:
@@ -109,6 +113,15 @@ class LanguageModelRuntime:
                 f"{self.name}: its output layer is not the product with a matrix that is needed here"
             )
 
+    @cached_property
+    def reduced(self) -> LanguageModelRuntime:
+        """The language model with linear layers in bfloat16, where the processor has it: states at half the price, less exact."""
+        if self.device.type != "cpu" or not has_bfloat16():
+            return self
+        other = copy(self)
+        other._reduced, other._stacks, other._sinks, other._latest = True, {}, {}, None
+        return other
+
     @property
     def device(self) -> torch.device:
         return self.output_weight.device
@@ -123,6 +136,7 @@ class LanguageModelRuntime:
         if device != self.device:
             self.model.to(device)
             self._take_output()
+            self.__dict__.pop("reduced", None)
             self.forget()
             self._sinks.clear()
             self.ordered_output = None
@@ -263,24 +277,26 @@ class LanguageModelRuntime:
                 self._empty(len(starts), layers), torch.cat([starts, group.pieces], dim=1), layers
             )[0]
             return EqualReadings(position, again.keys, again.values, group.states, group.pieces)
-        sink = self._make_sink(position - half - 1, max(layers))
+        sink_keys, sink_values = self._find_sink(position - half - 1, max(layers))
 
         def keep(past: Tensor, first: Tensor) -> Tensor:
             return torch.cat([first.expand(len(past), -1, -1, -1), past[:, :, -half:]], dim=2)
 
-        keys = tuple(map(keep, group.keys, sink.keys))
-        values = tuple(map(keep, group.values, sink.values))
+        keys = tuple(map(keep, group.keys, sink_keys))
+        values = tuple(map(keep, group.values, sink_values))
         return EqualReadings(position, keys, values, group.states, group.pieces)
 
-    def _make_sink(self, position: int, top: int) -> EqualReadings:
-        """Keys and values of the start piece alone, at a position."""
-        if (position, top) in self._sinks:
-            return self._sinks[position, top]
-        alone = replace(self._empty(1, (top,)), position=position)
-        ids = torch.full((1, 1), self.start, device=self.device)
-        sink = self._run(alone, ids, (top,))[0]
-        self._sinks[position, top] = sink
-        return sink
+    @torch.no_grad()
+    def _find_sink(self, position: int, top: int) -> tuple[Tensors, Tensors]:
+        """Give keys and values of the start piece alone at a position, which are made for many borders of chunks at a time."""
+        if (position, top) not in self._sinks:
+            ids = torch.full((TILE, 1), self.start, device=self.device)
+            places = position + self.half * torch.arange(TILE, device=self.device)[:, None]
+            _, *found = self._find_stack(top).run(ids, places, (), (), set())
+            for row, place in enumerate(places.flatten().tolist()):
+                own = (tuple(of_layer[row : row + 1] for of_layer in part) for part in found)
+                self._sinks[place, top] = (next(own), next(own))
+        return self._sinks[position, top]
 
     @torch.no_grad()
     def _run(
@@ -302,5 +318,6 @@ class LanguageModelRuntime:
 
     def _find_stack(self, top: int) -> LayerStack:
         if top not in self._stacks:
-            self._stacks[top] = LayerStack(self.model.base_model, self.layers, max(top, 1))
+            base, count = self.model.base_model, self.layers
+            self._stacks[top] = LayerStack(base, count, max(top, 1), reduced=self._reduced)
         return self._stacks[top]
