@@ -46,7 +46,11 @@ class AnnotationOptions:
         """Find the document's mentions and entities; formats that keep metadata will have the model's name."""
         from entitynlm.coref.annotation import annotate_document
 
-        chosen = {"scores": self.with_scores, "keep_mentions": self.keep_mentions, "exact": self.exact}
+        chosen: dict[str, Any] = {
+            "scores": self.with_scores,
+            "keep_mentions": self.keep_mentions,
+            "exact": self.exact,
+        }
         return options.sign(annotate_document(load(), document, **chosen), model)
 
 

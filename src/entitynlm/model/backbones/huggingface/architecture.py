@@ -107,9 +107,8 @@ class ReducedLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
-        bias = None if linear.bias is None else linear.bias.detach().bfloat16()
-        self.register_buffer("weight", linear.weight.detach().bfloat16())
-        self.register_buffer("bias", bias)
+        self.weight = linear.weight.detach().bfloat16()
+        self.bias = None if linear.bias is None else linear.bias.detach().bfloat16()
 
     def forward(self, x: Tensor) -> Tensor:
         return nn.functional.linear(x.bfloat16(), self.weight, self.bias).float()
