@@ -1,7 +1,7 @@
 """The main cast of twenty short texts (``casts/*.toml``), with both packaged models.
 
-A text that a model does not get right yet has a line under ``known`` with the reason; the test is strict, so that a text that comes right
-is noticed.
+A text that a model does not get right yet has a line under ``known`` with the reason; the test is strict, so that a text that
+comes right is noticed.
 """
 
 from __future__ import annotations

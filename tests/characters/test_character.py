@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.character import Cast, list_characters
 from entitynlm.characters.tables import describe_cast, list_character_rows, list_quotation_rows
@@ -33,7 +35,7 @@ def make_cast(text: str = BOOK, **options: int) -> Cast:
 def test_who_is_in_a_book() -> None:
     cast = make_cast()
     moss, ida, narrator = cast.characters
-    assert (ida.name, moss.name, narrator.name) == ("Ida Vale", "Mr. Moss", "the narrator")
+    assert (ida.name, moss.name, narrator.name) == ("Ida", "Mr. Moss", "the narrator")
     assert (ida.gender, moss.gender, narrator.gender) == ("female", "male", "unknown")
     assert [c.is_narrator for c in cast.characters] == [False, False, True]
     assert ida.aliases == {"Ida": 2, "Ida Vale": 1} and moss.aliases == {"Mr. Moss": 3, "The old man": 1}
@@ -49,6 +51,11 @@ def test_speech_actions_and_company() -> None:
     said = [cast.document.words(*quotation.span) for quotation in (*ida.quotations, *moss.quotations)]
     assert said == ["“Mr. Moss is ill,”", "“Good day, Ida,”"]
     assert [cast.document.words(*q.span) for q in ida.about] == ["“Good day, Ida,”"]
+    assert (
+        moss.done_to == {"see": 1}
+        and moss.possessions == {"dog": 1}
+        and moss.modifiers == {"ill": 1, "old": 1}
+    )
     assert ida.actions == {"open": 1, "see": 1, "say": 1} and moss.actions == {"say": 1, "sleep": 1}
     assert narrator.actions == {"watch": 1, "laugh": 1}
     assert list(ida.together) == ["m"] and ida.together == {"m": moss.together["i"]} and not narrator.together
@@ -81,14 +88,39 @@ def test_tables_and_json_have_the_same_figures() -> None:
         ida.aliases == "Ida 2; Ida Vale 1" and ida.together.startswith("Mr. Moss ") and moss.words_spoken == 3
     )
     first, second = list_quotation_rows(cast)
-    assert (first.speaker_name, first.addressee_name, first.chapter) == ("Mr. Moss", "Ida Vale", 1)
-    assert second.text == "“Mr. Moss is ill,”"
+    assert (first.speaker_name, first.addressee_name, first.chapter) == ("Mr. Moss", "Ida", 1)
+    assert second.text == "“Mr. Moss is ill,”" and second.chapter_title == "Chapter 2"
+    text = cast.document.text
+    assert text is not None and text[second.start_char : second.end_char] == second.text
     found = json.loads(json.dumps(describe_cast(cast)))
     assert [c["mentions"] for c in found["characters"]] == [moss.mentions, ida.mentions, 2]
     assert found["quotations"][0]["speaker"] == "m" and len(found["chapters"]) == 2
 
 
-def test_actions_by_syntax_where_there_is_one() -> None:
+@pytest.mark.parametrize(
+    ("text", "deeds"),
+    [
+        ("[Ida Vale|i] slowly opened the door and shut it.", "agent open, agent shut"),
+        ("[She|i] would never tell.", "agent tell"),
+        ("[I|i] know it.", "agent know"),
+        ("“Yes,” said [Ida|i].", "agent say"),
+        ("Tom saw [Ida|i].", "patient see"),
+        ("[Ida|i] was seen.", "patient see"),
+        ("He wanted to follow [her|i].", "patient follow"),
+        ("Tom came with [Ida|i].", ""),
+        ("[Ida|i]'s old dog barked.", "possession dog"),
+        ("[Her|i] eyes shone.", "possession eye"),
+        ("[Poor Ida|i] was a shy, tired girl.", "modifier poor, modifier shy, modifier tired, modifier girl"),
+        ("[She|i] looked pale.", "agent look, modifier pale"),
+    ],
+)
+def test_deeds_by_the_words_around_a_mention(text: str, deeds: str) -> None:
+    document = read_marked(text)
+    found = ActionReader(document).read(document.mentions[0])
+    assert ", ".join(f"{kind} {word}" for kind, word in found) == deeds
+
+
+def test_deeds_by_syntax_where_there_is_one() -> None:
     document = Document(
         "x",
         ("Ida", ",", "who", "sang", ",", "left", "him"),
@@ -100,5 +132,5 @@ def test_actions_by_syntax_where_there_is_one() -> None:
         },
     )
     reader = ActionReader(document)
-    found = [reader.read(Mention(*span, "i")) for span in ((0, 1), (2, 3), (6, 7))]
-    assert found == ["leave", "sing", None]
+    found = [list(reader.read(Mention(*span, "i"))) for span in ((0, 1), (2, 3), (6, 7))]
+    assert found == [[("agent", "leave")], [("agent", "sing")], [("patient", "leave")]]

@@ -29,6 +29,30 @@ def test_names_come_before_nouns_and_nouns_before_pronouns(
     assert show_name(document, choose_names(document)["e"]) == called
 
 
+@pytest.mark.parametrize(
+    ("mention", "called"),
+    [
+        ("Mr. Brandt , who had not opened it", "Mr. Brandt"),
+        ("Dear Maggie", "Maggie"),
+        ("a tall man named Ferris", "Ferris"),
+        ("his friend Leslie Moss", "Leslie Moss"),
+        ("poor old Mrs. Prewitt", "Mrs. Prewitt"),
+    ],
+)
+def test_names_are_cut_to_their_core(mention: str, called: str) -> None:
+    words = tuple(mention.split())
+    document = Document("d", (*words, "slept", "."), mentions=(Mention(0, len(words), "e"),))
+    assert show_name(document, choose_names(document)["e"]) == called
+
+
+def test_names_are_short_and_belong_to_one_entity() -> None:
+    text = "Old Samuel Hart met Young Samuel Hart . Ida Vale saw Old Samuel , then Young Samuel . Ida left ."
+    spans = [(0, 3, "o"), (4, 7, "y"), (8, 10, "i"), (11, 13, "o"), (15, 17, "y"), (18, 19, "i")]
+    document = Document("d", tuple(text.split()), mentions=tuple(Mention(*span) for span in spans))
+    shown = {entity: show_name(document, mention) for entity, mention in choose_names(document).items()}
+    assert shown == {"o": "Old Samuel", "y": "Young Samuel", "i": "Ida"}
+
+
 def test_long_names_are_cut() -> None:
     document = Document("d", ("The",) + ("very",) * 40, mentions=(Mention(0, 41, "e"),))
     shown = show_name(document, choose_names(document)["e"])

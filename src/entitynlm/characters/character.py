@@ -9,21 +9,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
-from entitynlm.characters.actions import ActionReader
+from entitynlm.characters.actions import AGENT, MODIFIER, PATIENT, POSSESSION, ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
 from entitynlm.discourse.naming import choose_names, show_name
+from entitynlm.discourse.records import MentionReader, PersonRecord
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.text.document import Document, Entity, Quotation
-from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS, UNKNOWN
+from entitynlm.text.english import PRONOUNS, UNKNOWN
 
 NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM = "name", "description", "pronoun"
 NARRATOR = "the narrator"
-PRONOUN_WEIGHT, FIRST_NAME_WEIGHT, NOUN_WEIGHT = 1, 1, 2
-"""The evidence for a gender in a pronoun, in a first name, and in a gendered noun ("the girl") or title."""
 CLEAR_SHARE = 2 / 3
-"""The share of the evidence from which a gender is told."""
+"""The share of the evidence from which a gender is told: one wrong "she" does not make Jim a woman."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,12 @@ class Character:
     about: tuple[Quotation, ...]
     """Those of others that name it or tell of it."""
     actions: Mapping[str, int]
+    """Verbs that it is the agent of."""
+    done_to: Mapping[str, int]
+    """Verbs that it is the patient of."""
+    possessions: Mapping[str, int]
+    modifiers: Mapping[str, int]
+    """Adjectives and nouns that describe it."""
     together: Mapping[str, int]
     """Ids of other characters, and in how many sentences both are mentioned."""
 
@@ -79,8 +83,10 @@ class _Traits:
 
     aliases: Counter[str] = field(default_factory=Counter)
     forms: Counter[str] = field(default_factory=Counter)
-    genders: Counter[str] = field(default_factory=Counter)
-    actions: Counter[str] = field(default_factory=Counter)
+    record: PersonRecord = field(default_factory=PersonRecord)
+    deeds: dict[str, Counter[str]] = field(
+        default_factory=lambda: {kind: Counter() for kind in (AGENT, PATIENT, POSSESSION, MODIFIER)}
+    )
     plural: int = 0
 
     @property
@@ -97,12 +103,12 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
     chapters = tuple(find_chapters(discourse))
     speakers = {quotation.speaker for quotation in document.quotations}
-    reader = ActionReader(document)
+    reader, actions = MentionReader(discourse), ActionReader(document)
     narrator = find_narrator(Dialogue.of_document(discourse, document))
     people: list[tuple[Entity, _Traits]] = []
     for entity in document.entities:
         if may_speak(entity.type):
-            traits = _count_traits(discourse, entity, reader)
+            traits = _count_traits(entity, reader, actions)
             is_person = traits.forms[NAME_FORM] or entity.id in speakers or entity.id == narrator
             if not traits.is_group and (document.entity_types or is_person):
                 people.append((entity, traits))
@@ -116,7 +122,7 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
         Character(
             id=entity.id,
             name=_name(traits, show_name(document, names[entity.id]), entity.id == narrator),
-            gender=_guess_gender(traits),
+            gender=traits.record.find_gender(1, CLEAR_SHARE) or UNKNOWN,
             is_narrator=entity.id == narrator,
             aliases=dict(traits.aliases.most_common()),
             forms={form: traits.forms[form] for form in (NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM)},
@@ -125,7 +131,10 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
             last=entity.mentions[-1].start,
             quotations=tuple(spoken.get(entity.id, ())),
             about=tuple(about.get(entity.id, ())),
-            actions=dict(traits.actions.most_common()),
+            actions=dict(traits.deeds[AGENT].most_common()),
+            done_to=dict(traits.deeds[PATIENT].most_common()),
+            possessions=dict(traits.deeds[POSSESSION].most_common()),
+            modifiers=dict(traits.deeds[MODIFIER].most_common()),
             together=dict(together[entity.id].most_common()),
         )
         for entity, traits in shown
@@ -133,30 +142,21 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     return replace(cast, characters=characters)
 
 
-def _count_traits(discourse: Discourse, entity: Entity, reader: ActionReader) -> _Traits:
-    document, traits = discourse.document, _Traits()
+def _count_traits(entity: Entity, reader: MentionReader, actions: ActionReader) -> _Traits:
+    traits = _Traits()
     for mention in entity.mentions:
-        words = document.tokens[mention.start : mention.end]
-        form = PRONOUNS.get(" ".join(words).lower())
-        if form is not None:
+        reading = reader.read(mention.span)
+        traits.record.note(reading)
+        if reading.form is not None:
             traits.forms[PRONOUN_FORM] += 1
-            traits.plural += form in ("we", "they")
-            if form in ("he", "she"):
-                traits.genders[MALE if form == "he" else FEMALE] += PRONOUN_WEIGHT
+            traits.plural += reading.form in ("we", "they")
         else:
-            traits.aliases[" ".join(document.words(*mention.span).split())] += 1
-            name = parse_name(words, discourse.common_words)
-            traits.forms[NAME_FORM if name else DESCRIPTION_FORM] += 1
-            gender, weight = GENDERS.get(words[-1].lower()), NOUN_WEIGHT
-            if name:
-                gender = name.gender
-                if gender is None:
-                    gender, weight = FIRST_NAME_GENDERS.get(name.words[0]), FIRST_NAME_WEIGHT
-            if gender in (MALE, FEMALE):
-                traits.genders[gender] += weight
-        verb = reader.read(mention)
-        if verb is not None:
-            traits.actions[verb] += 1
+            first, last = (0, len(mention)) if reading.name is None else reading.name.core
+            words = reader.document.words(mention.start + first, mention.start + last)
+            traits.aliases[" ".join(words.split())] += 1
+            traits.forms[DESCRIPTION_FORM if reading.name is None else NAME_FORM] += 1
+        for kind, word in actions.read(mention):
+            traits.deeds[kind][word] += 1
     return traits
 
 
@@ -167,15 +167,6 @@ def _name(traits: _Traits, name: str, narrates: bool) -> str:
     if narrates:
         return NARRATOR
     return name if traits.forms[DESCRIPTION_FORM] else "(only pronouns)"
-
-
-def _guess_gender(traits: _Traits) -> str:
-    """Guess the gender that pronouns, titles, nouns and first names agree on: one wrong "she" does not make Jim a woman."""
-    for gender in (MALE, FEMALE):
-        share = traits.genders[gender]
-        if share and share >= CLEAR_SHARE * traits.genders.total():
-            return gender
-    return UNKNOWN
 
 
 def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str, Counter[str]]:

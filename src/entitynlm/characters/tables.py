@@ -39,17 +39,26 @@ class CharacterRow:
     quotations_about: int
     aliases: str
     actions: str
+    done_to: str
+    possessions: str
+    modifiers: str
     together: str
 
 
 @dataclass(frozen=True)
 class QuotationRow:
-    """One quotation, with half-open tokens; participants who are not listed as characters have an id and no name."""
+    """One quotation, with half-open tokens and characters of the text (None where there is no text).
+
+    Participants who are not listed as characters have an id and no name.
+    """
 
     document: str
     start: int
     end: int
+    start_char: int | None
+    end_char: int | None
     chapter: int | None
+    chapter_title: str | None
     speaker: str | None
     speaker_name: str | None
     addressee: str | None
@@ -79,17 +88,27 @@ def list_character_rows(cast: Cast) -> Iterator[CharacterRow]:
             quotations_about=len(character.about),
             aliases=show_counts(character.aliases),
             actions=show_counts(character.actions),
+            done_to=show_counts(character.done_to),
+            possessions=show_counts(character.possessions),
+            modifiers=show_counts(character.modifiers),
             together=show_counts(name_companions(cast, character)),
         )
 
 
 def list_quotation_rows(cast: Cast) -> Iterator[QuotationRow]:
-    names = cast.names
+    names, titles = cast.names, {chapter.number: chapter.title for chapter in cast.chapters}
     for quotation in cast.document.quotations:
         speaker, addressee = quotation.speaker, quotation.addressee
         people = speaker, names.get(speaker or ""), addressee, names.get(addressee or "")
         chapter = cast.find_chapter(quotation.start)
-        yield QuotationRow(cast.document.id, *quotation.span, chapter, *people, _show(cast, quotation))
+        places = *quotation.span, *_find_characters(cast, quotation), chapter, titles.get(chapter or 0)
+        yield QuotationRow(cast.document.id, *places, *people, _show(cast, quotation))
+
+
+def _find_characters(cast: Cast, quotation: Quotation) -> tuple[int | None, int | None]:
+    """Find the first character of a quotation and the one after its last in the text."""
+    offsets = cast.document.offsets
+    return (None, None) if offsets is None else (offsets[quotation.start][0], offsets[quotation.end - 1][1])
 
 
 def name_companions(cast: Cast, character: Character) -> dict[str, int]:
@@ -125,7 +144,8 @@ def describe_cast(cast: Cast) -> dict[str, Any]:
         "others": cast.others,
         "characters": [_describe_character(character) for character in cast.characters],
         "quotations": [
-            {**msgspec.structs.asdict(q), "text": _show(cast, q)} for q in cast.document.quotations
+            {**msgspec.structs.asdict(q), "characters": _find_characters(cast, q), "text": _show(cast, q)}
+            for q in cast.document.quotations
         ],
     }
 

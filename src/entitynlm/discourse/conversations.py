@@ -13,7 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
+from entitynlm.discourse.lexicon import guess_gender
+from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.quotation_marks import ENDS, MARKS
 from entitynlm.discourse.speaker_features import Dialogue, describe_form
 from entitynlm.discourse.speech_tags import FIRST_PERSON, NAME, PRONOUN, Tag, TagReader
@@ -317,7 +318,7 @@ def read_profiles(dialogue: Dialogue) -> dict[str, Profile]:
         gender = GENDERS.get(form or words[-1].lower())
         if name is not None:
             profile.names += 1
-            gender = name.gender or (None if name.title else FIRST_NAME_GENDERS.get(name.words[0]))
+            gender = name.gender or (None if name.title else guess_gender(name.words[0]))
             if gender is not None:
                 profile.name_genders[gender] += 1
         profile.plurals += form in ("we", "they")

@@ -6,50 +6,40 @@ surname that only one person of the text has in full.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.discourse.discourse import Discourse
+from entitynlm.discourse.names import PersonName, conflict, is_same_first_name
+from entitynlm.discourse.records import MentionReader, PersonRecord
 from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Document
-from entitynlm.text.english import FEMALE, MALE, PRONOUNS
 
-CLEAR_PRONOUNS = 0.75
-"""The share of an entity's pronouns from which its gender is taken as known."""
 MUCH = 4.0
 """A bare name is that of the person who has it this many times as often as all others together."""
 
 
 @dataclass
 class _Person:
-    """An entity with a name: how often it has each name, and each gender of pronoun."""
+    """An entity with a name."""
 
     id: str
-    names: Counter[PersonName]
-    genders: Counter[str]
     size: int
-
-    @property
-    def gender(self) -> str | None:
-        titled = {name.gender for name in self.names if name.gender}
-        if len(titled) == 1:
-            return titled.pop()
-        gender, count = max(self.genders.items(), key=lambda pair: pair[1], default=(None, 0))
-        return gender if count >= 2 and count >= CLEAR_PRONOUNS * self.genders.total() else None
+    record: PersonRecord = field(default_factory=PersonRecord)
 
     def fits(self, other: _Person) -> bool:
         """Tell whether names and genders permit that two entities are one person."""
-        if None not in (self.gender, other.gender) and self.gender != other.gender:
+        if not self.record.fits_gender(other.record.gender):
             return False
-        full = [set(name.words) for name in (*self.names, *other.names) if name.full]
+        names, others = self.record.names, other.record.names
+        full = [set(name.words) for name in (*names, *others) if name.full]
         return not any(
-            conflict(one, two) and not _are_parts(one, two, full) for one in self.names for two in other.names
+            conflict(one, two) and not _are_parts(one, two, full) for one in names for two in others
         )
 
     def absorb(self, other: _Person) -> None:
-        self.names.update(other.names)
-        self.genders.update(other.genders)
+        self.record.absorb(other.record)
         self.size += other.size
 
 
@@ -60,12 +50,9 @@ def _are_parts(one: PersonName, other: PersonName, full: list[set[str]]) -> bool
     return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
 
 
-def find_same_names(document: Document, common: Container[str]) -> dict[str, str]:
-    """Find entities of one name; each maps to the one of them that has the most mentions and stays.
-
-    :param common: words whose capitals do not mark a name.
-    """
-    people = _list_people(document, common)
+def find_same_names(document: Document, discourse: Discourse) -> dict[str, str]:
+    """Find entities of one name; each maps to the one of them that has the most mentions and stays."""
+    people = _list_people(document, MentionReader(discourse))
     joined: dict[str, str] = {}
 
     def join(one: _Person, other: _Person) -> None:
@@ -84,22 +71,15 @@ def find_same_names(document: Document, common: Container[str]) -> dict[str, str
     return found
 
 
-def _list_people(document: Document, common: Container[str]) -> dict[str, _Person]:
+def _list_people(document: Document, reader: MentionReader) -> dict[str, _Person]:
     people: dict[str, _Person] = {}
     for entity in document.entities:
-        if not may_speak(entity.type):
-            continue
-        person = _Person(entity.id, Counter(), Counter(), len(entity.mentions))
-        for mention in entity.mentions:
-            words = document.tokens[mention.start : mention.end]
-            name = parse_name(words, common)
-            if name is not None:
-                person.names[name] += 1
-            form = PRONOUNS.get(" ".join(words).lower())
-            if form in ("he", "she"):
-                person.genders[MALE if form == "he" else FEMALE] += 1
-        if person.names:
-            people[entity.id] = person
+        if may_speak(entity.type):
+            person = _Person(entity.id, len(entity.mentions))
+            for mention in entity.mentions:
+                person.record.note(reader.read(mention.span))
+            if person.record.names:
+                people[entity.id] = person
     return people
 
 
@@ -107,7 +87,7 @@ def _join_alike(people: dict[str, _Person], join: Callable[[_Person, _Person], N
     """Join entities that have a name in common, the commonest first."""
     owners: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for person in sorted(people.values(), key=lambda person: -person.size):
-        for name in person.names:
+        for name in person.record.names:
             if person.id not in owners[name.words]:
                 owners[name.words].append(person.id)
     for ids in owners.values():
@@ -121,7 +101,7 @@ def _join_alike(people: dict[str, _Person], join: Callable[[_Person, _Person], N
 def _join_bare(people: dict[str, _Person], join: Callable[[_Person, _Person], None]) -> None:
     """Join an entity that has only a first name or a surname to the one person who has it in full."""
     for person in sorted(people.values(), key=lambda person: -person.size):
-        if person.id not in people or any(name.full for name in person.names):
+        if person.id not in people or any(name.full for name in person.record.names):
             continue
         full = [other for other in people.values() if other is not person and _has_in_full(other, person)]
         fitting = sorted((other for other in full if other.fits(person)), key=lambda other: -other.size)
@@ -130,10 +110,10 @@ def _join_bare(people: dict[str, _Person], join: Callable[[_Person, _Person], No
 
 
 def _has_in_full(full: _Person, bare: _Person) -> bool:
-    names = [name for name in full.names if name.full]
+    names = [name for name in full.record.names if name.full]
     return any(
         word in name.words or is_same_first_name(word, name.words[0])
-        for own in bare.names
+        for own in bare.record.names
         for word in own.words
         for name in names
     )

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
-from entitynlm.config import load_toml
-from entitynlm.text.document import Document
-from entitynlm.text.english import DETERMINERS, FEMALE, FUNCTION_WORDS, MALE, PRONOUNS
+from entitynlm.discourse.lexicon import (
+    ARTICLE_TITLES,
+    FIRST_NAME_AFTER,
+    KIN_GENDERS,
+    SAME_TITLE,
+    TITLE_GENDERS,
+    are_nicknames,
+    guess_gender,
+)
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import AFTER_HEAD, DETERMINERS, FEMALE, FUNCTION_WORDS, GENDERS, MALE, PRONOUNS
 
-_LISTS: Mapping[str, Mapping[str, str]] = load_toml(
-    Path(__file__).parents[1] / "resources" / "discourse" / "names.toml"
-)
-SAME_TITLE = _LISTS["same_title"]
-TITLE_GENDERS, KIN_GENDERS, FIRST_NAME_GENDERS = (
-    {
-        word: {"male": MALE, "female": FEMALE}.get(gender)
-        for gender, words in _LISTS[table].items()
-        for word in words.split()
-    }
-    for table in ("titles", "kin", "first_names")
-)
-"""The gender of a person with this title, place in a family or first name; None for either."""
-FIRST_NAME_AFTER = frozenset(_LISTS["first_name_after"]["words"].split())
 NAME_PARTICLES = frozenset("de la le van von der den du d' di da".split())
 NAME_SUFFIXES = frozenset(("jr", "sr", "esq", "junior", "senior", "ii", "iii", "m.d", "m.r.c.s"))
 NAME_ADJECTIVES = frozenset("poor old young dear little good honest sweet late great big my your our".split())
+NAME_AGES = {
+    **dict.fromkeys(("old", "elder", "sr", "senior"), "old"),
+    **dict.fromkeys(("young", "younger", "jr", "junior"), "young"),
+}
+"""Words that tell two persons of one name apart: Old Samuel is not Young Samuel."""
 SHORTEST_STEM = 3
-_NICKNAMES: dict[str, set[str]] = {}
-for _formal, _short in _LISTS["nicknames"].items():
-    for _name in (_formal, *_short.split()):
-        _NICKNAMES.setdefault(_name, set()).add(_formal)
 
 
 @dataclass(frozen=True)
@@ -44,6 +38,11 @@ class PersonName:
     title: str | None = None
     gender: str | None = None
     is_first: bool = False
+    age: str | None = None
+    core: Span = field(default=(0, 0), compare=False)
+    """Its title and names among the tokens of the mention, without "dear" before and a relative clause after them."""
+    has_article: bool = field(default=False, compare=False)
+    """Whether "the" stands directly before it, as before the names of ships and inns."""
 
     @property
     def full(self) -> bool:
@@ -65,43 +64,60 @@ def find_common_words(document: Document) -> frozenset[str]:
 def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
     """Parse the words of a mention as a person's name; None for a description, a pronoun, a group, or a person's belongings.
 
+    "A man named Vale" and "his friend Vale" have one, too.
+
     :param common: words whose capitals do not mark a name (:func:`find_common_words`), unless a name stands before them.
     """
     words = [token.rstrip(".").lower() for token in tokens]
-    if (
-        not words
-        or " ".join(words) in PRONOUNS
-        or any(word in ("and", "&", "or", "'s", "’s") for word in words[:-1])
-    ):
+    if not words or " ".join(words) in PRONOUNS:
         return None
+    first = next((place + 1 for place, word in enumerate(words) if word in ("named", "called")), 0)
     if words[0] in ("the", "these", "those", "both", "two") and words[-1].endswith("s"):
         return None  # the Bennets
-    title, gender, first_follows = None, None, False
+    title, gender, age, first_follows = None, None, None, False
     found: list[str] = []
-    for token, word in zip(tokens, words, strict=True):
+    start = end = first
+    for place in range(first, len(words)):
+        token, word = tokens[place], words[place]
+        is_name = token[0].isupper() and word not in FUNCTION_WORDS and word not in PRONOUNS
         if word in TITLE_GENDERS and not found and (token[0].isupper() or title is None):
             title, gender = SAME_TITLE.get(word, word), gender or TITLE_GENDERS[word]
             first_follows = word in FIRST_NAME_AFTER
         elif word in KIN_GENDERS and not found and token[0].isupper():
             gender, first_follows = gender or KIN_GENDERS[word], True
+        elif word in NAME_AGES and (word in NAME_SUFFIXES or not (found or title)):
+            age, start = NAME_AGES[word], start if found else place + 1
         elif word in NAME_SUFFIXES or (word in NAME_PARTICLES and found):
             continue
-        elif token[0].isupper() and word not in FUNCTION_WORDS and (title or found or word not in common):
+        elif not found and word in NAME_ADJECTIVES:
+            start = place + 1
+        elif is_name and (title or found or word not in common):
             found.append(word)
+            end = place + 1
         elif found:
+            listed = word == "," and "and" in words[:-1] and tokens[place + 1][0].isupper()
+            follows = word in AFTER_HEAD or word in PRONOUNS or not word.isalpha()  # else: the English lady
+            if listed or not follows or (word in ("and", "&", "or", "'s", "’s") and place + 1 < len(words)):
+                return None
             break
-        elif word not in DETERMINERS and word not in NAME_ADJECTIVES:
+        elif word in DETERMINERS or word in GENDERS:
+            gender = GENDERS.get(word) or gender
+            start = place + 1
+        else:
             return None
-    if not found:
+    if not found or (title is None and words[0] in ("a", "an") and not first):  # an American
         return None
     if title is None and len(found) > 1:  # Mrs. John Dashwood has her husband's
-        gender = gender or FIRST_NAME_GENDERS.get(found[0])
-    return PersonName(tuple(found), title, gender, first_follows and len(found) == 1)
+        gender = gender or guess_gender(found[0])
+    gender = gender if gender in (MALE, FEMALE) else None
+    has_article = start == 1 and words[0] == "the" and title not in ARTICLE_TITLES
+    is_first = first_follows and len(found) == 1
+    return PersonName(tuple(found), title, gender, is_first, age, (start, end), has_article)
 
 
 def is_same_first_name(one: str, other: str) -> bool:
     """Tell whether two first names may be the same: spelt alike, initials, nicknames, short forms."""
-    if one == other or _NICKNAMES.get(one, set()) & _NICKNAMES.get(other, set()):
+    if one == other or are_nicknames(one, other):
         return True
     short, long = sorted((one, other), key=len)
     if len(short) == 1:
@@ -115,6 +131,8 @@ def is_same_first_name(one: str, other: str) -> bool:
 def conflict(one: PersonName, other: PersonName) -> bool:
     """Tell whether two names can't be those of one person: other titles, other genders, other first names, other surnames."""
     if one.title and other.title and one.title != other.title:
+        return True
+    if one.age and other.age and one.age != other.age:
         return True
     if one.gender and other.gender and one.gender != other.gender:
         return True

@@ -1,28 +1,28 @@
-"""The name of an entity in all outputs: the mention that names it best.
+"""The name of an entity in all outputs: the shortest proper core of its names that no other entity has.
 
 Reports, the explorer, casts and generation all call an entity by what :func:`choose_names` chooses.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from entitynlm.discourse.names import find_common_words, parse_name
-from entitynlm.text.document import Document, Mention
+from msgspec import structs
+
+from entitynlm.discourse.names import NAME_AGES, find_common_words, parse_name
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import PRONOUNS
 
 PRONOUN_RANK, DESCRIPTION_RANK, NAME_RANK = 0, 1, 2
 LONGEST_SHOWN_NAME = 60
 """Characters of a name where it is shown; a longer description is cut."""
-USUAL_SHARE = 5
+USUAL_SHARE = 2
 """A name is usual if the commonest name of its entity is used at most this many times as often."""
-NAME_LENGTH = 3
-"""Words of a name up to which a longer name is better: "Ida Vale" before "Ida"."""
 
 
 @dataclass
 class _Form:
-    """A way of mentioning an entity, capitals included: its first use, its rank, and how often it is used."""
+    """A way of mentioning an entity, capitals aside: its first use, its rank, and how often it is used."""
 
     mention: Mention
     rank: int
@@ -30,42 +30,48 @@ class _Form:
 
 
 def choose_names(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, Mention]:
-    """Choose the mention that names each entity best: names before descriptions, descriptions before pronouns.
+    """Choose the words that name each entity best, as a mention: names before descriptions, descriptions before pronouns.
 
-    Among names the longest usual one is chosen, among the rest the commonest; the first mention decides between equals.
+    Of a name only its core counts: "Mr. Vale" of "dear Mr. Vale, who slept". Among usual names the shortest that no other entity
+    has is chosen, among the rest the commonest; the first mention decides between equals.
 
     :param mentions: those that may be chosen; all of the document by default.
     """
     common = find_common_words(document)
     entities: dict[str, dict[str, _Form]] = {}
     for mention in document.mentions if mentions is None else mentions:
-        words = document.tokens[mention.start : mention.end]
-        forms, text = entities.setdefault(mention.entity, {}), " ".join(words)
-        if text not in forms:
-            forms[text] = _Form(mention, rank_words(words, common))
-        forms[text].count += 1
-    return {entity: _choose_form(forms).mention for entity, forms in entities.items()}
+        forms = entities.setdefault(mention.entity, {})
+        for (start, end), rank in _list_forms(document, mention, common):
+            text = " ".join(document.tokens[start:end]).lower()
+            form = forms.setdefault(text, _Form(structs.replace(mention, start=start, end=end), rank))
+            form.count += 1
+    owners = Counter(text for forms in entities.values() for text in forms)
+    return {entity: _choose_form(forms, owners).mention for entity, forms in entities.items()}
 
 
-def rank_words(words: Sequence[str], common: Container[str]) -> int:
-    """Rank the words of a mention: a pronoun, a description, or a name."""
-    if " ".join(words).lower() in PRONOUNS:
-        return PRONOUN_RANK
-    return DESCRIPTION_RANK if parse_name(words, common) is None else NAME_RANK
+def _list_forms(document: Document, mention: Mention, common: Container[str]) -> Iterable[tuple[Span, int]]:
+    """List the spans of a mention by which its entity may be called, with their ranks."""
+    words = document.tokens[mention.start : mention.end]
+    name = parse_name(words, common)
+    if name is None:
+        yield mention.span, PRONOUN_RANK if " ".join(words).lower() in PRONOUNS else DESCRIPTION_RANK
+        return
+    start, end = (mention.start + place for place in name.core)
+    yield (start, end), NAME_RANK
+    if name.core[0] and words[name.core[0] - 1].lower() in NAME_AGES:  # Old Samuel, beside Young Samuel
+        yield (start - 1, end), NAME_RANK
 
 
-def _choose_form(forms: Mapping[str, _Form]) -> _Form:
+def _choose_form(forms: Mapping[str, _Form], owners: Mapping[str, int]) -> _Form:
     rank = max(form.rank for form in forms.values())
     best = {text: form for text, form in forms.items() if form.rank == rank}
-    counts: Counter[str] = Counter()
-    for text, form in best.items():
-        counts[text.lower()] += form.count
-    most = max(counts.values())
+    most = max(form.count for form in best.values())
 
-    def rate(text: str) -> tuple[int, int, int]:
-        count, words = counts[text.lower()], sum(word[0].isalnum() for word in text.split())
+    def rate(text: str) -> tuple[bool, bool, int, int, bool]:
+        count = best[text].count
         usual = rank == NAME_RANK and USUAL_SHARE * count >= most
-        return min(NAME_LENGTH, words) if usual else 0, count, best[text].count
+        shown = -len(text.split()) if usual else 0
+        return owners[text] == 1, usual, shown, count, not text.startswith("your ")
 
     return best[max(best, key=rate)]
 

@@ -14,6 +14,7 @@ from entitynlm.discourse.conversations import CONVERSATION_GAP
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.names import parse_name
+from entitynlm.discourse.records import MentionReader, PersonRecord, find_things
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
@@ -22,6 +23,9 @@ OFTEN = 5
 """Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
 NEAR, TURNS = 8, 6
 """Quotations before and after one among whose speakers the person who is called by name is, and its partner."""
+SIGNATURE = 8
+"""Tokens before the name under a letter, among which one of these stands:"""
+SIGNING = frozenset(("your", "yours", "sincerely", "faithfully", "love", "affectionately"))
 
 
 def add_quotations(document: Document, discourse: Discourse | None = None) -> Document:
@@ -36,10 +40,11 @@ def settle_entities(document: Document, discourse: Discourse) -> Document:
     Entities of one name are joined, quotations get speakers and addressees, the narrator gets the name that others use, and "I"
     and "you" in quotations become mentions of speakers and addressees.
     """
-    mentions = _rename(document.mentions, find_same_names(document, discourse.common_words))
-    dialogue = Dialogue(discourse, mentions, document.entity_types)
+    types = {**document.entity_types, **find_things(document, discourse)}
+    mentions = _rename(document.mentions, find_same_names(document, discourse))
+    dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
-    named = name_narrator(dialogue, quotations)
+    named = name_partners(dialogue, quotations) | name_narrator(dialogue, quotations)
     quotations = [
         _rename_participants(quotation, lambda who: named.get(who, who)) for quotation in quotations
     ]
@@ -47,11 +52,10 @@ def settle_entities(document: Document, discourse: Discourse) -> Document:
     numbers: dict[str, str] = {}
     for mention in mentions:
         numbers.setdefault(mention.entity, str(len(numbers) + 1))
-    types = document.entity_types.items()
     return dataclasses.replace(
         document,
         mentions=_rename(mentions, numbers),
-        entity_types={numbers[entity]: type for entity, type in types if entity in numbers},
+        entity_types={numbers[entity]: type for entity, type in types.items() if entity in numbers},
         quotations=tuple(_rename_participants(quotation, numbers.get) for quotation in quotations),
     )
 
@@ -145,13 +149,17 @@ def resolve_participants(
 
 
 def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """Find the entity that is the narrator under the name that others use: it maps to the narrator; else nothing does.
+    """Find the entity that is the narrator under a name: it maps to the narrator; else nothing does.
 
-    The name must (nearly) never be told outside of quotations.
+    The narrator tells it ("my name is …"), signs with it, or is called by it. Then it must (nearly) never be told outside of
+    quotations.
     """
     narrator = find_narrator(dialogue)
     if narrator is None:
         return {}
+    told = next((m.entity for m in dialogue.outside if _is_own_name(dialogue, m)), narrator)
+    if told != narrator:
+        return {told: narrator}
     speakers = [quotation.speaker for quotation in quotations]
     votes: Counter[str] = Counter()
     for number, speaker in enumerate(speakers):
@@ -162,6 +170,42 @@ def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
         return {}
     name, count = votes.most_common(1)[0]
     return {name: narrator} if _may_narrate(dialogue, speakers, name, count) else {}
+
+
+def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
+    """Tell whether the narrator tells the own name here, or signs the text with it, a letter."""
+    before = [token.lower() for token in dialogue.tokens[max(0, mention.start - SIGNATURE) : mention.start]]
+    if tuple(before[-3:-1]) == ("my", "name") and before[-1] in ("is", "was"):
+        return True
+    ends = mention.end == len(dialogue.tokens)
+    return (
+        ends and before[-1:] == [","] and not SIGNING.isdisjoint(before) and not dialogue.is_pronoun(mention)
+    )
+
+
+def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
+    """Find first names by which only one person is called, who has a title and a surname alone: Mr. Vale is Arthur."""
+    reader, records = MentionReader(dialogue.discourse), dict[str, PersonRecord]()
+    speakers = [quotation.speaker for quotation in quotations]
+    partners: dict[str, set[str | None]] = {}
+    for mention in dialogue.mentions:
+        reading, number = reader.read(mention.span), dialogue.discourse.quotation_of[mention.start]
+        records.setdefault(mention.entity, PersonRecord()).note(reading)
+        if reading.name is not None:
+            addressed = number != NARRATION and dialogue.is_vocative(mention)
+            partner = _find_partner(dialogue, number, speakers) if addressed else None
+            partners.setdefault(mention.entity, set()).add(partner)
+    found: dict[str, str] = {}
+    for called, whom in partners.items():
+        partner = next(iter(whom))
+        if len(whom) > 1 or partner is None or dialogue.counts[called] or called in speakers:
+            continue
+        own, other = records[called], records[partner]
+        bare = all(name.title is None and not name.full for name in own.names)
+        titled = other.names and all(name.title and not name.full for name in other.names)
+        if own.names and bare and titled and other.gender is not None and other.gender == own.gender:
+            found[called] = partner
+    return found
 
 
 def _may_narrate(dialogue: Dialogue, speakers: Sequence[str | None], entity: str, votes: int) -> bool:
