@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from entitynlm.api import as_document
-from entitynlm.characters.book_scores import map_one_to_one, measure_book, score_b_cubed
+from entitynlm.characters.book_scores import (
+    map_one_to_one,
+    measure_baselines,
+    measure_book,
+    measure_cast,
+    score_b_cubed,
+)
+from entitynlm.characters.character import list_characters
 from entitynlm.errors import DataError
 from entitynlm.text.corpora.pdnc import read_novel
 from entitynlm.text.document import Document, Mention, Quotation
@@ -53,3 +60,29 @@ def test_figures_of_a_novel(tmp_path: Path) -> None:
     }
     with pytest.raises(DataError, match="not an annotation"):
         measure_book(novel, as_document("Another text."))
+
+
+def test_rows_of_the_cast(tmp_path: Path) -> None:
+    """Two rows, each with its own name; or one row for both sisters."""
+    novel = read_novel(write_novel(tmp_path / "TheMill"))
+    document = annotate(novel.text)
+    place = document.tokens.index("Ida")
+    others = [m for m in document.mentions if document.tokens[m.start] not in ("Nora", "Ida")]
+    nora = [Mention(m.start, m.end, "n") for m in document.mentions if document.tokens[m.start] == "Nora"]
+
+    def measure(entity: str) -> dict[str, int]:
+        mentions = [*others, *nora, Mention(place, place + 1, entity)]
+        return measure_cast(novel, list_characters(document.with_mentions(mentions, {}), least=1))
+
+    assert measure("i") == {"characters": 2, "own rows": 2, "right rows": 2}
+    assert measure("n") == {"characters": 2, "own rows": 0, "right rows": 0}
+
+
+def test_baselines_find_speakers_for_the_same_quotations(tmp_path: Path) -> None:
+    novel = read_novel(write_novel(tmp_path / "TheMill"))
+    found = measure_baselines(novel, annotate(novel.text))
+    assert found["nearest name"] == pytest.approx(100 / 3) and set(found) == {
+        "nearest name",
+        "nearest mention",
+        "alternation",
+    }

@@ -15,6 +15,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
 from entitynlm.text.formats.registry import read_documents, write_documents
 from support.marked_text import read_marked
+from support.novels import write_novel
 from support.small_model import STORY, store_model
 
 TALK = "[Ida|i] met [Mr. Moss|m]. “Good day, [Ida|i],” said [Mr. Moss|m]. “Good day,” [she|i] said."
@@ -122,3 +123,15 @@ def test_a_book_is_read_with_its_chapters_and_its_text_kept(tmp_path: Path) -> N
     assert [chapter["title"] for chapter in found["chapters"]] == ["The Mill", "The Weir"]
     again = CliRunner().invoke(app, ["characters", str(book), str(text), "--keep-text", str(tmp_path / "x")])
     assert isinstance(again.exception, ConfigError)
+
+
+def test_books_are_measured_on_novels(tmp_path: Path) -> None:
+    write_novel(tmp_path / "pdnc" / "TheMill")
+    model = store_model(tmp_path / "model")
+    arguments = ["evaluate", "books", str(tmp_path / "pdnc"), "--model", str(model)]
+    found = CliRunner().invoke(app, [*arguments, "--split", "train", "--json", str(tmp_path / "f.json")])
+    assert found.exit_code == 0, found.output
+    figures = json.loads((tmp_path / "f.json").read_text())
+    (novel,) = figures["novels"].values()
+    assert novel["characters"] == 2 and novel["quotations found"] == 100.0 and novel == figures["mean"]
+    assert {"nearest name", "nearest mention", "alternation", "CPU-seconds", "memory in MB"} <= {*novel}

@@ -148,6 +148,8 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "evaluate entity nothing --out a",
     "evaluate entity {corpus} --device abacus",
     "evaluate quotations nothing",
+    "evaluate books nothing",
+    "evaluate books {corpus} --split last",
     "nonsense",
 ]
 

@@ -249,7 +249,7 @@ def test_the_catalogue_is_listed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ontogum" / "splits.md").write_text("")
     result = run("data", "list", "--data", tmp_path, "--json", "-")
     here = {row["name"]: row["here"] for row in json.loads(result.out)}
-    assert set(here) == {"stories", "inscript", "ontogum", "gum", "litbank", "novels", "conll2012"}
+    assert set(here) == {"stories", "inscript", "ontogum", "gum", "litbank", "novels", "pdnc", "conll2012"}
     assert here["ontogum"] == "1 of 239 files"
     assert here["litbank"] == "no"
     text = run("data", "list", "--data", tmp_path).out
@@ -263,6 +263,7 @@ def test_manifests_cover_the_documents_of_each_corpus() -> None:
     assert len(CATALOGUE["gum"].files) == 237 + 2
     assert len(CATALOGUE["litbank"].files) == 90 * 3
     assert len(CATALOGUE["novels"].files) == 90
+    assert len(CATALOGUE["pdnc"].files) == 21 * 3
     assert CATALOGUE["litbank"].remote_path("conll/a.conll") == "coref/conll/a.conll"
     assert CATALOGUE["novels"].remote_path("a.txt") == "original/a.txt"
     assert CATALOGUE["ontogum"].remote_path("splits.md") == "splits.md"

@@ -14,10 +14,18 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from entitynlm.characters.character import Cast
+from entitynlm.characters.evaluation import alternate_speakers, find_nearest_mentions, find_nearest_names
+from entitynlm.characters.tables import ROW_ENTRIES
+from entitynlm.discourse.discourse import read_discourse
+from entitynlm.discourse.speaker_features import Dialogue
 from entitynlm.errors import DataError
 from entitynlm.text.corpora.pdnc import Novel
-from entitynlm.text.document import Document, Span
+from entitynlm.text.document import Document, Quotation, Span
+from entitynlm.text.english import FEMALE, MALE
 
+SHOWN_CATEGORIES = ("major", "intermediate")
+GENDER_LETTERS = {"M": MALE, "F": FEMALE}
 KINDS = ("explicit", "anaphoric", "implicit")
 WORD = re.compile(r"[A-Za-z0-9]+")
 LONGEST_TITLE = 14
@@ -109,6 +117,47 @@ def _measure_speakers(novel: Novel, document: Document, last: int) -> dict[str, 
         "speakers": 100 * _count_right(pairs, right) / len(pairs) if pairs else None,
         **by_kind,
     }
+
+
+def measure_cast(novel: Novel, cast: Cast) -> dict[str, int]:
+    """Count the major and intermediate characters, those with a row of their own, and those whose row is right.
+
+    The row of a character is the entity that most occurrences of its names belong to; it is its own if no other of these
+    characters has it. It is right if the gender is, and no alias that a table shows belongs to another character alone.
+    """
+    owners = {" ".join(novel.text[slice(*span)].split()): who for span, who in novel.find_names().items()}
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for cluster, who in _pair_names(_find_clusters(cast.document), novel.find_names()):
+        if cluster is not None:
+            votes[who][str(cluster)] += 1
+    rows = {character.id: character for character in cast.characters}
+    wanted = [character for character in novel.characters if character.category in SHOWN_CATEGORIES]
+    chosen = {c.name: max(sorted(votes[c.name]), key=votes[c.name].__getitem__, default="") for c in wanted}
+    taken = Counter(chosen.values())
+    own = [c for c in wanted if chosen[c.name] in rows and taken[chosen[c.name]] == 1]
+    right = 0
+    for character in own:
+        row = rows[chosen[character.name]]
+        aliases = list(row.aliases)[:ROW_ENTRIES]
+        foreign = any(owners.get(alias, character.name) != character.name for alias in aliases)
+        right += not foreign and GENDER_LETTERS.get(character.gender, row.gender) == row.gender
+    return {"characters": len(wanted), "own rows": len(own), "right rows": right}
+
+
+def measure_baselines(novel: Novel, document: Document) -> dict[str, float | None]:
+    """Measure the speakers that baselines find for the same quotations and entities."""
+    discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
+    dialogue = Dialogue.of_document(discourse, document)
+    found = {
+        "nearest name": find_nearest_names(dialogue),
+        "nearest mention": find_nearest_mentions(dialogue),
+        "alternation": alternate_speakers(dialogue),
+    }
+    figures = {}
+    for name, speakers in found.items():
+        spoken = [Quotation(*span, who) for span, who in zip(dialogue.quotations, speakers, strict=True)]
+        figures[name] = measure_book(novel, document.with_quotations(spoken))["speakers"]
+    return figures
 
 
 def score_b_cubed(pairs: Pairs) -> float:

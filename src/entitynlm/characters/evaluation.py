@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue
 from entitynlm.discourse.speakers import find_speakers
+from entitynlm.discourse.speech_tags import NAME, TagReader
 from entitynlm.text.document import Document, Mention, Span
+
+NEAREST = 8
+"""Mentions on each side of a quotation among which the nearest one is looked for: mentions nest."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def strip_punctuation(document: Document, span: Span) -> Span:
 
 
 def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
-    """Find the baseline's speakers: the entity whose name stands nearest to each quotation, outside of all."""
+    """Find a baseline's speakers: the entity whose name stands nearest to each quotation, outside of all."""
     tokens = dialogue.tokens
     named = [
         mention
@@ -93,14 +99,41 @@ def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
         if not dialogue.is_pronoun(mention)
         and any(word[0].isupper() for word in tokens[mention.start : mention.end])
     ]
+    return find_nearest_mentions(dialogue, named)
 
-    def measure(mention: Mention, span: Span) -> int:
-        return mention.start - span[1] if mention.start >= span[1] else span[0] - mention.end
 
-    return [
-        min(named, key=lambda mention: measure(mention, span)).entity if named else None
-        for span in dialogue.quotations
-    ]
+def find_nearest_mentions(dialogue: Dialogue, mentions: Sequence[Mention] | None = None) -> list[str | None]:
+    """Find a baseline's speakers: the entity that is mentioned nearest to each quotation, outside of all.
+
+    :param mentions: those that count, in text order; all outside of quotations by default.
+    """
+    chosen = dialogue.outside if mentions is None else mentions
+    starts = [mention.start for mention in chosen]
+    found: list[str | None] = []
+    for start, end in dialogue.quotations:
+        place = bisect_left(starts, start)
+        near = chosen[max(0, place - NEAREST) : place + NEAREST]
+        distances = [(m.start - end if m.start >= end else start - m.end, m.entity) for m in near]
+        found.append(min(distances, key=lambda pair: pair[0])[1] if distances else None)
+    return found
+
+
+def alternate_speakers(dialogue: Dialogue) -> list[str | None]:
+    """Find a baseline's speakers: by a tag with a name; else two persons take turns from paragraph to paragraph."""
+    reader = TagReader(dialogue)
+    paragraphs = [dialogue.discourse.paragraph_of(start) for start, _ in dialogue.quotations]
+    found: list[str | None] = []
+    current: str | None = None
+    other: str | None = None
+    for number, paragraph in enumerate(paragraphs):
+        tag = reader.read(number)
+        named = tag.entity if tag is not None and tag.form == NAME else None
+        goes_on = number > 0 and paragraph == paragraphs[number - 1]
+        following = named or (current if goes_on else other or current)
+        if following != current:
+            current, other = following, current
+        found.append(current)
+    return found
 
 
 def _map_entities(system: Document, key: Document) -> dict[str | None, str]:

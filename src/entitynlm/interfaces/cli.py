@@ -45,6 +45,7 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "train": "train:train",
     "sweep": "sweep:sweep",
     "models": "models:models",
+    "evaluate books": "evaluate_books:evaluate_books",
     "evaluate coref": "evaluate:evaluate_coref",
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
