@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app, main
+from entitynlm.interfaces.commands.experiment_options import LIKELIHOODS
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
@@ -81,7 +82,7 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
         assert list(rows) == [
             ("5-gram", "exact"),
             ("RNNLM", "exact"),
-            *(("EntityNLM", name) for name in ("marginal", "words-only", "joint", "given-entities")),
+            *(("EntityNLM", name) for name in LIKELIHOODS.split(",")),
         ]
         assert {row["tokens"] for row in rows.values()} == {table["tokens"]}
         assert all(len(row["documents"]) == table["documents"] for row in rows.values())

@@ -51,11 +51,13 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
         "RNNLM",
         "EntityNLM marginal",
         "EntityNLM words-only",
+        "EntityNLM words-mean",
+        "EntityNLM words-mean-P",
         "EntityNLM joint",
         "EntityNLM given-entities",
     ]
     assert {row.tokens for row in rows} == {sum(map(len, documents))}
-    assert [row.comparable for row in rows] == [True, True, True, False, False, False]
+    assert [row.comparable for row in rows] == [True] * 3 + [False] * 5
     alone = measure_rows(models, documents[3:4], sampling=FEW)
     for row, single in zip(rows, alone, strict=True):
         assert row.documents[3] == single.documents[0]
@@ -108,6 +110,26 @@ def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
     assert "not comparable" in row.note
 
 
+@pytest.mark.parametrize("likelihood", ["words-mean", "words-mean-P"])
+def test_words_mean_is_the_log_of_the_mean_over_samples_word_by_word(likelihood: str) -> None:
+    pretrained, documents = make_bundle()
+    document = cut_document(documents[0], 3)
+    many = Sampling(particles=2000, repeats=6)
+    (row,) = measure_rows(ModelsCompared(pretrained), [document], sampling=many, likelihoods=[likelihood])
+    model = pretrained.get("generative")
+    analyses = list_analyses(model, document)
+    scores = [score_document(model, document.with_analysis(analysis), ()) for analysis in analyses]
+    log_weights = score_analyses(pretrained.get("causal"), document, analyses)
+    if likelihood == "words-mean-P":
+        log_weights = np.array([float(score.log_prob - score.x.sum()) for score in scores])
+    weights = np.exp(log_weights)
+    assert weights.sum() == pytest.approx(1.0, abs=1e-4)
+    truth = float(np.log(weights @ np.exp([np.asarray(score.x) for score in scores])).sum())
+    (found,) = row.documents
+    assert found.standard_error is not None
+    assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-3)
+
+
 def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> None:
     pretrained, documents = make_bundle()
 
@@ -124,7 +146,7 @@ def test_text_without_annotation_has_no_row_that_reads_it() -> None:
     pretrained, documents = make_bundle()
     bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
     rows = measure_rows(ModelsCompared(pretrained), bare, sampling=FEW)
-    assert [row.likelihood for row in rows] == ["marginal", "words-only"]
+    assert [row.likelihood for row in rows] == ["marginal", "words-only", "words-mean", "words-mean-P"]
     annotated = measure_rows(ModelsCompared(pretrained), documents, sampling=FEW)
     assert rows[0].log_prob == annotated[0].log_prob, "the marginal does not look at the annotation"
 

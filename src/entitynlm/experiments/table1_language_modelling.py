@@ -253,8 +253,9 @@ def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores]
             figure = found.get_figure(split, model, likelihood)
             if figure is not None:
                 cells[split] = figure
-        # The paper says marginal, and counts words only: its figure stands beside both.
-        paper = PAPER_PERPLEXITIES.get(model) if comparable or likelihood == "words-only" else None
+        # The paper says marginal, and counts words only: its figure stands beside all that it may be.
+        candidate = comparable or likelihood in ("words-only", "words-mean")
+        paper = PAPER_PERPLEXITIES.get(model) if candidate else None
         rows.append(ResultRow(model, cells, paper, comparable=comparable))
     title = f"Perplexity on {corpus}"
     if found.seeds:

@@ -147,6 +147,41 @@ def estimate_log_prob(
     )
 
 
+def average_words(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    particles: int,
+    repeats: int,
+    seed: int,
+    prior_share: float,
+) -> FloatArray:
+    """(R,) Σ over words of log of the mean over samples of p(x_t | h, e_current), with samples that are not weighed.
+
+    Samples of Q (``prior_share`` 0) have seen each word before they choose its entity, so the sum is no log-probability of the
+    text; samples of P (``prior_share`` 1) have not.
+    """
+    sums = np.zeros(repeats)
+
+    def observe(segment: WeighedSegment) -> None:
+        choices = segment.choices
+        log_words = segment.log_factors - choices.log_p.sum(0) + choices.log_q  # (S, n)
+        for island in range(repeats):
+            own = segment.island == island
+            copies = choices.copies[:, own]
+            means = (copies * np.exp(log_words[:, own])).sum(1) / copies.sum(1)
+            sums[island] += np.log(means).sum()
+
+    sampler = make_filter(
+        model, proposal, document, particles=particles, repeats=repeats, method="importance", seed=seed,
+        prior_share=prior_share, observer=observe,
+    )  # fmt: skip
+    for chunk in Readings(document).read(model, proposal):
+        sampler.advance(chunk, end=len(document))
+    return sums
+
+
 def estimate_error(log_probs: FloatArray) -> float:
     """Estimate the standard error of the log-mean-exp of independent estimates, by leaving each out in turn.
 

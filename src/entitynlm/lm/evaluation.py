@@ -12,10 +12,16 @@ import numpy as np
 from msgspec import structs
 
 from entitynlm.errors import DataError, ModelError
-from entitynlm.inference.marginal import PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
+from entitynlm.inference.marginal import (
+    PRIOR_SHARE,
+    MarginalEstimate,
+    Method,
+    average_words,
+    estimate_documents,
+)
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.ngram import NgramModel
-from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
+from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, Likelihood, ModelScores, SplitScores
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
@@ -164,6 +170,10 @@ class EntityMeasurement:
             rows.append(self._measure_marginal())
         if "words-only" in likelihoods and "causal" in self.pretrained.networks:
             rows.append(self._measure_words_only())
+        means: tuple[Likelihood, ...] = ("words-mean", "words-mean-P")
+        for likelihood in means:
+            if likelihood in likelihoods and "causal" in self.pretrained.networks:
+                rows.append(self._measure_words_mean(likelihood))
         if {"joint", "given-entities"} & {*likelihoods} and any(d.r.any() for d in self.documents):
             rows += [row for row in self._measure_annotated() if row.likelihood in likelihoods]
         return rows
@@ -179,7 +189,7 @@ class EntityMeasurement:
         return ModelScores("EntityNLM", "marginal", tuple(found), self.sampling.describe())
 
     def _measure_words_only(self) -> ModelScores:
-        """Measure by importance sampling from Q as it is; the error is from independent repeats."""
+        """Measure the mean over samples of Q of the words' log-probabilities; the error is from independent repeats."""
         repeats = self.sampling.repeats
         model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
         once = replace(self.sampling, method="importance", repeats=1, prior_share=0.0)
@@ -192,15 +202,40 @@ class EntityMeasurement:
                     yield estimate.words_only
 
         drawn = track(self.progress, "EntityNLM words-only", draw(), repeats * len(self.documents))
-        values = np.array(list(drawn)).reshape(repeats, len(self.documents))
-        spread = values.std(axis=0, ddof=1) / math.sqrt(repeats) if repeats > 1 else None
+        values = np.array(list(drawn)).reshape(repeats, len(self.documents)).T
+        return self._describe_repeats(
+            "words-only", values, "not comparable: Q has seen each word; importance, Q"
+        )
+
+    def _measure_words_mean(self, likelihood: Likelihood) -> ModelScores:
+        """Measure the log of the mean over samples, word by word: samples of Q, or as a control of P."""
+        model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
+        by_prior = likelihood == "words-mean-P"
+        values = [
+            average_words(
+                model, proposal, document, particles=self.sampling.particles, repeats=self.sampling.repeats,
+                seed=self.sampling.seed, prior_share=float(by_prior),
+            )
+            for document in track(self.progress, f"EntityNLM {likelihood}", self.documents)
+        ]  # fmt: skip
+        note = (
+            "not comparable: Q has seen each word; Q"
+            if not by_prior
+            else "entities drawn without the word; P"
+        )
+        return self._describe_repeats(likelihood, np.array(values), note)
+
+    def _describe_repeats(self, likelihood: Likelihood, values: np.ndarray, note: str) -> ModelScores:
+        """Describe (documents, repeats) estimates by their means, with standard errors."""
+        repeats = values.shape[1]
+        spread = values.std(axis=1, ddof=1) / math.sqrt(repeats) if repeats > 1 else None
         errors = [None] * len(self.documents) if spread is None else spread.tolist()
         found = tuple(
             DocumentLogProb(document.id, len(document), float(mean), error)
-            for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
+            for document, mean, error in zip(self.documents, values.mean(axis=1), errors, strict=True)
         )
-        how = f"importance, Q, N = {self.sampling.particles} × {repeats}"
-        return ModelScores("EntityNLM", "words-only", found, f"not comparable: Q has seen each word; {how}")
+        note = f"{note}, N = {self.sampling.particles} × {repeats}"
+        return ModelScores("EntityNLM", likelihood, found, note)
 
     def _measure_annotated(self) -> list[ModelScores]:
         model = self.pretrained.get("generative")

@@ -6,6 +6,9 @@ exact           p(X) of the 5-gram and of the RNNLM
 marginal        P(X) of EntityNLM, summed over all analyses by sampling: the figure to compare with the exact ones
 words-only      log-probabilities of the words alone, averaged over analyses drawn from Q (the paper's wording); Q has seen each
                 word before it says which entity it is about, so this is no probability of the text, and not comparable
+words-mean      the same with the mean of probabilities, word by word, not of logarithms: the paper's order appears
+                in this reading, because the word leaks through Q
+words-mean-P    its control: samples of P, which have not seen the word
 joint           P(R, E, L, X) of the annotated text: selects models, and is not comparable either
 given-entities  the words alone, given the annotated entities: what perfect knowledge of them would be worth
 
@@ -27,8 +30,10 @@ import numpy.typing as npt
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.statistics import TRIALS, bootstrap_ratio, flip_signs
 
-Likelihood = Literal["exact", "marginal", "words-only", "joint", "given-entities"]
-ENTITY_LIKELIHOODS = ("marginal", "words-only", "joint", "given-entities")
+Likelihood = Literal[
+    "exact", "marginal", "words-only", "words-mean", "words-mean-P", "joint", "given-entities"
+]
+ENTITY_LIKELIHOODS = ("marginal", "words-only", "words-mean", "words-mean-P", "joint", "given-entities")
 COMPARABLE = ("exact", "marginal")
 
 PAPER_PERPLEXITIES = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}

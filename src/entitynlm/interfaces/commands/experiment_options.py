@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from entitynlm.training.settings import Settings
 
 EVALUATION_LOG = "evaluate.log"
-LIKELIHOODS = "marginal,words-only,joint,given-entities"
+LIKELIHOODS = "marginal,words-only,words-mean,words-mean-P,joint,given-entities"
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 _ANNOTATED = "A corpus folder (entitynlm data list) or an annotated file."
@@ -107,7 +107,7 @@ class PerplexityOptions:
 
     :param ngram: With or without the 5-gram row.
     :param method: How P(X) is estimated.
-    :param likelihoods: Rows of EntityNLM: some of marginal, words-only, joint, given-entities.
+    :param likelihoods: Rows of EntityNLM: some of marginal, words-only, words-mean, words-mean-P, joint, given-entities.
     """
 
     ngram: bool = True
