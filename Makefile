@@ -85,14 +85,14 @@ AS_P := dropout=0.3 learning_rate=0.001 batch_size=8 window=140 epochs=5 patienc
 model: setup ## train the packaged model from the corpora in DATA (some hours on two cores; continues where it stopped)
 	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN)
 	$(BIN)/entitynlm train $(RUN)/plain --config $(CONFIG) --out $(RUN)/words --parts rnnlm --resume
-	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --parts generative,causal,rnnlm,resolver $(AS_P:%=--set rnnlm.%) --resume --compact
+	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --parts generative,causal,rnnlm,resolver --partial $(RUN)/books.jsonl $(AS_P:%=--set rnnlm.%) --resume --compact
 	cp $(RUN)/model/model.json $(RUN)/model/SHA256SUMS $(RUN)/model/*.safetensors src/entitynlm/models/entitynlm-en
 
 RUN_PRETRAINED ?= runs/entitynlm-en-smollm2
 CONFIG_PRETRAINED ?= configs/entitynlm-en-smollm2.toml
 model-pretrained: setup ## train the packaged model on SmolLM2 from the corpora in DATA (an hour on one core; continues where it stopped)
 	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN_PRETRAINED) --annotated-only
-	$(BIN)/entitynlm train $(RUN_PRETRAINED)/annotated --backbone smollm2 --config $(CONFIG_PRETRAINED) --out $(RUN_PRETRAINED)/model --resume --compact
+	$(BIN)/entitynlm train $(RUN_PRETRAINED)/annotated --backbone smollm2 --config $(CONFIG_PRETRAINED) --partial $(RUN_PRETRAINED)/books.jsonl --out $(RUN_PRETRAINED)/model --resume --compact
 	cp $(RUN_PRETRAINED)/model/model.json $(RUN_PRETRAINED)/model/SHA256SUMS $(RUN_PRETRAINED)/model/*.safetensors src/entitynlm/models/entitynlm-en-smollm2
 
 clean: ## remove what the other targets made

@@ -1,19 +1,25 @@
 """Corpora of the models that ship with the package: ``python scripts/shipped_corpora.py --data DIR --out RUN``.
 
-DIR holds the folders ``litbank``, ``gum``, ``ontogum`` (for its list of splits) and ``novels`` as ``entitynlm data get`` makes
-them. Written are RUN/annotated (LitBank and six genres of GUM, with four entity types) and RUN/plain (the novels and the words of
-the annotated documents), each with train.jsonl and dev.jsonl; ``make model-pretrained`` needs the first alone.
+DIR holds the folders ``litbank``, ``gum``, ``ontogum`` (for its list of splits), ``pdnc`` and ``novels``, as ``entitynlm data get``
+makes them. Written are RUN/annotated (LitBank and six genres of GUM, with four entity types) and RUN/plain (the novels and the
+words of the annotated documents), each with train.jsonl and dev.jsonl, and RUN/books.jsonl (stretches of PDNC's training novels,
+in which only some mentions are annotated); ``make model-pretrained`` needs no RUN/plain.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, cycle
 from pathlib import Path
 
+from entitynlm.discourse.lexicon import TITLE_GENDERS
 from entitynlm.text.corpora import open_corpus
-from entitynlm.text.document import Document
+from entitynlm.text.corpora.pdnc import TEXT_FILE, Novel, NovelQuotation, list_novels, read_novel
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.english import PRONOUNS
 from entitynlm.text.formats.registry import read_documents, write_documents
 
 PIECE = 24_000  # characters of a piece of a novel, some 5,000 words
@@ -25,6 +31,11 @@ GENRES = (
     "news",
     "voyage",
 )  # whose licences allow a derived model to ship
+BOOK_TOKENS = 24_000  # of each novel of PDNC, from its beginning
+STRETCHES = (2000, 4000, 3000, 8000, 5000)  # tokens of stretches, one after the other
+FEWEST_MENTIONS = 20  # of a stretch
+TAG_PRONOUN = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
+TAG_REACH = 60  # characters between a quotation and its tag
 TYPES = {  # of LitBank and of GUM → ours; GUM's things, events and abstractions are not mentions for LitBank, so not for us
     "PER": "person",
     "FAC": "place",
@@ -72,6 +83,93 @@ def read_novels(data: Path) -> Iterator[Document]:
         yield from read_documents(path, part_size=PIECE)
 
 
+class BookMentions:
+    """The mentions of a novel of PDNC whose characters are known, as spans of tokens."""
+
+    def __init__(self, novel: Novel, document: Document) -> None:
+        assert document.offsets is not None
+        self.novel, self.tokens, self.offsets = novel, document.tokens, document.offsets
+        self.starts = {start: token for token, (start, _) in enumerate(document.offsets)}
+        self.ends = {end: token + 1 for token, (_, end) in enumerate(document.offsets)}
+        self.found: dict[Span, str] = {}
+        for place, who in novel.mentions.items():
+            self._add(*place, who)
+        for quotation in novel.quotations:
+            if quotation.has_speaker:
+                self._add_speaker(quotation)
+        for (start, end), who in novel.find_names().items():
+            self._add_name(start, end, who)
+
+    def _add(self, start: int, end: int, who: str) -> None:
+        """Add a mention by its first and last letters; a full stop that belongs to the last word is taken in."""
+        words = [match.span() for match in re.finditer(r"[A-Za-z0-9]+", self.novel.text[start:end])]
+        if words:
+            start, end = start + words[0][0], start + words[-1][1]
+        last = next((end + more for more in range(3) if end + more in self.ends), None)
+        if start in self.starts and last is not None and self.starts[start] < self.ends[last]:
+            self.found.setdefault((self.starts[start], self.ends[last]), who)
+
+    def _add_speaker(self, quotation: NovelQuotation) -> None:
+        """Add "I" in a quotation, and "he" or "she" in its tag."""
+        for start, end in quotation.parts:
+            token = bisect_left(self.offsets, (start, 0))
+            while token < len(self.offsets) and self.offsets[token][0] < end:
+                if PRONOUNS.get(self.tokens[token].lower()) == "i":
+                    self.found.setdefault((token, token + 1), quotation.speaker)
+                token += 1
+        if quotation.kind != "anaphoric" or not TAG_PRONOUN.search(quotation.tag):
+            return
+        tag = re.compile(r"\s+".join(map(re.escape, quotation.tag.split())))
+        before = quotation.parts[0][0]
+        places = [(end, end + len(quotation.tag) + TAG_REACH) for _, end in quotation.parts]
+        for start, end in [*places, (max(before - len(quotation.tag) - TAG_REACH // 2, 0), before)]:
+            match = tag.search(self.novel.text, start, end)
+            pronoun = match and TAG_PRONOUN.search(self.novel.text, *match.span())
+            if pronoun:
+                self._add(*pronoun.span(), quotation.speaker)
+                return
+
+    def _add_name(self, start: int, end: int, who: str) -> None:
+        """Add a name with the title before it, unless a mention that is known ends with it."""
+        if start not in self.starts or end not in self.ends:
+            return
+        first = token = self.starts[start]
+        while (
+            first > 0
+            and self.tokens[first - 1][0].isupper()
+            and self.tokens[first - 1].rstrip(".").lower() in TITLE_GENDERS
+        ):
+            first -= 1
+        if not any((other, self.ends[end]) in self.found for other in range(max(first - 4, 0), token + 1)):
+            self._add(self.offsets[first][0], end, who)
+
+
+def read_books(data: Path) -> Iterator[Document]:
+    """Stretches of the beginnings of PDNC's training novels; the lengths grow and begin anew."""
+    for folder in list_novels(data / "pdnc", "train"):
+        (document,) = read_documents(folder / TEXT_FILE)
+        found = BookMentions(read_novel(folder), document).found
+        ends = [end for _, end in document.sentences]
+        start = 0
+        for size in cycle(STRETCHES):
+            if start >= min(len(document), BOOK_TOKENS) - FEWEST_MENTIONS:
+                break
+            stop = ends[min(bisect_left(ends, min(start + size, BOOK_TOKENS)), len(ends) - 1)]
+            mentions = [
+                Mention(a - start, b - start, who)
+                for (a, b), who in found.items()
+                if start <= a and b <= stop
+            ]
+            sentences = tuple(
+                (a - start, b - start) for a, b in document.sentences if start <= a and b <= stop
+            )
+            if len(mentions) >= FEWEST_MENTIONS:
+                yield Document(
+                    f"{folder.name}-{start}", document.tokens[start:stop], sentences, tuple(mentions)
+                )
+            start = stop
+
+
 def strip(documents: Iterable[Document]) -> Iterator[Document]:
     """Tokens and sentences alone."""
     for document in documents:
@@ -86,6 +184,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--annotated-only", action="store_true", help="leave out RUN/plain")
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if not (given.out / "books.jsonl").exists():
+        write_documents(read_books(given.data), given.out / "books.jsonl", "jsonl")
     for split in ("train", "dev"):
         annotated = [*read_litbank(given.data, split), *read_gum(given.data, split)]
         novels = read_novels(given.data) if split == "train" else []

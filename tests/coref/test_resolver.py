@@ -11,7 +11,7 @@ import torch
 
 from entitynlm.coref import resolver, word_inputs
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.coref.resolver import Resolver
+from entitynlm.coref.resolver import Resolver, find_unmarked_names
 from entitynlm.coref.resolver_training import fit_resolver, score_annotation
 from entitynlm.errors import DataError, ModelError
 from entitynlm.model.loading import make_untrained
@@ -85,6 +85,12 @@ def test_a_text_is_read_in_chunks_as_at_once(
     found = annotate_document(made, BARE, scores=True)
     monkeypatch.setattr(resolver, "CHUNK_TOKENS", 5)
     assert annotate_document(made, BARE, scores=True) == found
+
+
+def test_names_that_are_no_mentions_are_found_with_their_heads() -> None:
+    document = Document("x", tuple("Then Mr. Vale met Ida Moss of Hull and Tom .".split()))
+    mentions = {(4, 8): 5, (9, 10): 9}
+    assert find_unmarked_names(document, (0, 11), mentions, {"then"}) == {(1, 3): 2, (7, 8): 7}
 
 
 def test_it_is_stored_with_the_model(on_lstm: Pretrained, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from entitynlm.coref.decoding import arrange_scores, cluster_mentions
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.pair_features import pair_mentions
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
-from entitynlm.coref.resolver_training import ResolverExample, ResolverTrainer, link_loss
+from entitynlm.coref.resolver_training import UNKNOWN_ENTITY, ResolverExample, ResolverTrainer, link_loss
 from entitynlm.coref.word_inputs import WordList
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.settings import ResolverSettings
@@ -97,14 +97,55 @@ def test_the_networks_own_clusters_are_those_of_decoding() -> None:
     assert math.isclose(*losses, rel_tol=1e-6)
 
 
+@torch.no_grad()
+def test_mentions_of_unknown_entities_have_no_part_in_the_link_loss() -> None:
+    """An unknown mention is no antecedent, and has none; a first mention that is no name may have an unknown antecedent."""
+    network = ResolverNetwork(SIZES).eval()
+    table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])  # Anna, her dog, She, it
+    vectors = torch.randn(4, 10)
+    entities = np.array([0, UNKNOWN_ENTITY, 0, 1])
+    pairs = pair_mentions(table, 0, 4)
+    scored = network.score_pairs(network.project_mentions(vectors), table, pairs)
+    none = network.score_none(vectors, table)
+    arranged = arrange_scores(0, pairs, scored, none)
+    groups, _ = ClusterMemory(table).follow(arranged, network.cluster_weights)
+    gain = network.score_clusters(scored.messages[groups.order], groups.sizes, groups.features)
+    each = dict(
+        zip(
+            groups.order.tolist(),
+            gain.repeat_interleave(torch.from_numpy(groups.sizes)).tolist(),
+            strict=True,
+        )
+    )
+    (to_anna,) = np.flatnonzero((pairs.mention == 2) & (pairs.antecedent == 0)).tolist()
+    score = float(scored.scores[to_anna]) + each[to_anna]
+    expected = (
+        math.log1p(math.exp(float(none[2]) - score)) / 2
+    )  # Anna's own loss is 0: nothing stands before her
+    assert math.isclose(float(link_loss(network, vectors, table, entities, own=True)), expected, rel_tol=1e-5)
+
+
+def test_a_partly_annotated_document_tells_of_no_span_that_it_is_no_mention() -> None:
+    example = ResolverExample(STORY, torch.randn(9, 6), WordList(()), ["person"], partial=True)
+    network = ResolverNetwork(SIZES)
+    trainer = ResolverTrainer(network, ResolverSettings(rate=0.02, hidden_words=0.0, average=0.5), 40, seed=1)
+    for _ in range(40):
+        losses = trainer.learn(example, link_found=True)
+    assert losses["mentions"] < 0.1
+    with torch.no_grad():
+        read = network.eval().read(example.states, example.words)
+        every = network.score_spans(read, np.arange(9), np.arange(9)).scores
+    assert (every > 0).all()
+
+
 def test_a_document_is_learned_by_heart() -> None:
     torch.manual_seed(2)
     example = make_example()
     network = ResolverNetwork(SIZES)
     trainer = ResolverTrainer(network, ResolverSettings(rate=0.02, hidden_words=0.0, average=0.5), 80, seed=1)
-    first = sum(trainer.learn(example, 1).values())
+    first = sum(trainer.learn(example, link_found=True).values())
     for _ in range(79):
-        last = sum(trainer.learn(example, 1).values())
+        last = sum(trainer.learn(example, link_found=True).values())
     assert last < first / 3
     finished = trainer.finish()
     assert all(torch.equal(p, p.half().float()) for p in finished.parameters())

@@ -6,7 +6,6 @@ import pytest
 
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.identity import IdentityRules
-from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.lexicon import guess_gender
 from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
 from entitynlm.discourse.records import MentionReader, find_things
@@ -164,34 +163,3 @@ def test_in_a_transcript_everybody_says_i() -> None:
     rules = IdentityRules(read_discourse(document), [(0, 1), (2, 3)])
     rules.note(0, 0)
     assert rules.find_entity(1) is None
-
-
-def join(text: str, *mentions: tuple[int, int, str]) -> list[str]:
-    document = Document("x", tuple(text.split()), mentions=tuple(Mention(*each) for each in mentions))
-    same = find_same_names(document, read_discourse(document))
-    return [same.get(mention.entity, mention.entity) for mention in document.mentions]
-
-
-@pytest.mark.parametrize(
-    ("text", "mentions", "joined"),
-    [
-        ("Ida Vale came . Ida Vale left . Vale slept .", [(0, 2, "a"), (4, 6, "b"), (8, 9, "c")], "aaa"),
-        (
-            "Sir Henry came . Sir Henry Vale sat . Vale left .",
-            [(0, 2, "a"), (4, 7, "b"), (9, 10, "b")],
-            "bbb",
-        ),
-        ("Ida Vale saw Tom Vale . Vale slept .", [(0, 2, "a"), (3, 5, "b"), (6, 7, "c")], "abc"),
-        ("Mr. Vale saw Mrs. Vale .", [(0, 2, "a"), (3, 5, "b")], "ab"),
-        (
-            "Vale slept ; he and he . Vale woke ; she and she .",
-            [(0, 1, "a"), (3, 4, "a"), (5, 6, "a"), (7, 8, "b"), (10, 11, "b"), (12, 13, "b")],
-            "aaabbb",
-        ),
-    ],
-    ids=["same name", "parts of a full name", "bare name of two", "other titles", "other pronouns"],
-)
-def test_entities_are_joined_by_their_names(
-    text: str, mentions: list[tuple[int, int, str]], joined: str
-) -> None:
-    assert join(text, *mentions) == list(joined)

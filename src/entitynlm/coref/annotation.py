@@ -8,9 +8,12 @@ from collections import Counter
 
 from msgspec import structs
 
-from entitynlm.coref.resolver import Resolution, Resolver
-from entitynlm.discourse.discourse import read_discourse
+from entitynlm.coref.resolver import FoundMentions, Resolution, Resolver
+from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
+from entitynlm.discourse.identity import IdentityRules
+from entitynlm.discourse.name_index import NameIndex, read_names
 from entitynlm.discourse.participants import settle_entities
+from entitynlm.discourse.people_rules import PeopleRules, find_participants
 from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
@@ -42,19 +45,52 @@ def annotate_document(
         return document
     discourse = read_discourse(document)
     given = [mention.span for mention in document.mentions] if keep_mentions else None
-    resolution = resolver.resolve(
+    found = resolver.find_mentions(
         pretrained.get("generative").backbone,
         document,
         encoded or pretrained.encoder.encode_words(document),
         given=given,
-        discourse=discourse,
+        common=discourse.common_words,
         exact=exact,
         progress=progress,
     )
     known = document.entity_types if keep_mentions else {}
     types = {mention.span: known.get(mention.entity) for mention in document.mentions}
+    resolution = link_mentions(resolver, found, discourse, types)
     annotated = settle_entities(add_mentions(document, resolution, types), discourse)
     return add_confidences(annotated, resolution) if scores else annotated
+
+
+def link_mentions(
+    resolver: Resolver, found: FoundMentions, discourse: Discourse, types: dict[Span, str | None]
+) -> Resolution:
+    """Cluster mentions in two passes: the first one tells the people of the text by their names, and who speaks to whom.
+
+    :param types: of mentions whose entities had one.
+    """
+    document = discourse.document
+    rows = found.sure.nonzero().squeeze(1).tolist()
+    first = resolver.cluster(document, found, rows, IdentityRules(discourse, found.take_spans(rows)))
+    if not rows:
+        return first
+    guessed = resolver.name_types(found, range(len(found.spans)))
+    kinds = [types.get(span) or kind for span, kind in zip(found.spans, guessed, strict=True)]
+    names = read_names(discourse, found.spans, kinds)
+    index = NameIndex(
+        [names[row] for row in rows],
+        [mention.form for mention in first.table.words],
+        first.clusters,
+        [discourse.quotation_of[found.spans[row][0]] != NARRATION for row in rows],
+    )
+    joined = first._replace(clusters=index.join(first.clusters))
+    settled = settle_entities(add_mentions(document, joined, types), discourse)
+    participants = find_participants(
+        settled, discourse, index, {span: name for span, name in zip(found.spans, names, strict=True) if name}
+    )
+    owners = [index.find_owner(name) for name in names]
+    rows = [row for row, owner in enumerate(owners) if found.sure[row] or owner is not None]
+    rules = PeopleRules(discourse, found.take_spans(rows), [owners[row] for row in rows], participants)
+    return resolver.cluster(document, found, rows, rules)
 
 
 def can_annotate(pretrained: Pretrained) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from entitynlm.coref.quoted_speech import find_named_speakers, number_quotes
+from entitynlm.discourse.lexicon import guess_gender
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (
@@ -30,6 +31,7 @@ from entitynlm.text.english import (
     POSSESSIVE_PRONOUNS,
     PRONOUNS,
     SINGULAR,
+    TITLES,
     UNKNOWN,
 )
 
@@ -246,8 +248,12 @@ def _describe_words(
 
 
 def _find_gender(kind: str, form: str, head: str, lemma: str, words: Sequence[str]) -> str:
+    """Find the gender by a pronoun, a title, a noun, or else a first name, which stands first in a name without a title."""
     telling = (form,) if kind == PRONOUN else (words[0], lemma, head)
-    return next((GENDERS[word] for word in telling if word in GENDERS), UNKNOWN)
+    found = next((GENDERS[word] for word in telling if word in GENDERS), UNKNOWN)
+    if found == UNKNOWN and kind == NAME and words[0] not in TITLES:
+        return guess_gender(next((word for word in words if word not in FUNCTION_WORDS), head)) or UNKNOWN
+    return found
 
 
 def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str | None) -> str:

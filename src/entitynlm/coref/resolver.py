@@ -7,7 +7,7 @@ for each. Clusters are then made from the first mention to the last.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,6 @@ from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, guess_
 from entitynlm.coref.pair_features import PAIR_FEATURES
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
-from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.base import Backbone
@@ -29,10 +28,28 @@ from entitynlm.model.pretrained import StoredComponent
 from entitynlm.model.stored_weights import build_network
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document, Span
+from entitynlm.text.english import PRONOUNS
 
 RESOLVER_FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
 CHUNK_TOKENS = 2048
 """Tokens whose states are in memory at a time, about."""
+
+
+class FoundMentions(NamedTuple):
+    """Mentions: spans and heads in the document, vectors (M, d), numbers of types (M,), log-odds (M,).
+
+    :param sure: (M,) whether a span is a mention, or only may be a name.
+    """
+
+    spans: list[Span]
+    heads: list[int]
+    joined: Tensor
+    types: Tensor
+    scores: Tensor
+    sure: Tensor
+
+    def take_spans(self, rows: Sequence[int]) -> list[Span]:
+        return [self.spans[row] for row in rows]
 
 
 class Resolution(NamedTuple):
@@ -91,21 +108,21 @@ class Resolver:
     # -- resolving ---------------------------------------------------------------------------------------------------
 
     @torch.no_grad()
-    def resolve(
+    def find_mentions(
         self,
         backbone: Backbone,
         document: Document,
         encoded: EncodedDocument,
         *,
         given: Sequence[Span] | None = None,
-        discourse: Discourse | None = None,
+        common: Container[str] | None = None,
         exact: bool = True,
         progress: Progress = SILENT,
-    ) -> Resolution:
-        """Find the mentions of a document (or take those that are given) and cluster them.
+    ) -> FoundMentions:
+        """Find the mentions of a document, or take those that are given.
 
         :param backbone: that reads the document's words, :param encoded: for its states.
-        :param discourse: of the document, with which the rules of identity are kept; None: no rules.
+        :param common: words whose capitals do not mark a name, with which possible names are found too; None: mentions alone.
         :param exact: see :meth:`Backbone.read_tokens`.
         """
         if backbone.token_state_size != self.network.sizes.states:
@@ -120,63 +137,107 @@ class Resolver:
             (chunk, own.float().cpu())
             for chunk, own in track(progress, "finding entities", states, len(chunks))
         )
-        return self.resolve_states(document, words, read, given=given, discourse=discourse)
+        return self.find_in_states(document, words, read, given=given, common=common)
 
     @torch.no_grad()
-    def resolve_states(
+    def find_in_states(
         self,
         document: Document,
         words: WordInputs,
         chunks: Iterable[tuple[Span, Tensor]],
         *,
         given: Sequence[Span] | None = None,
-        discourse: Discourse | None = None,
-    ) -> Resolution:
-        """Find and cluster mentions from the states (T, d) of chunks of whole sentences."""
+        common: Container[str] | None = None,
+    ) -> FoundMentions:
+        """Find mentions from the states (T, d) of chunks of whole sentences."""
         wanted = None if given is None else sorted(set(given), key=lambda span: (span[0], -span[1]))
-        found: list[_ChunkMentions] = []
+        common = common if given is None else None
+        found: list[FoundMentions] = []
         for (start, stop), states in chunks:
             here = None if wanted is None else [span for span in wanted if start <= span[0] < stop]
-            found.append(self._read_chunk(document, words.cut(start, stop), states, start, here))
+            found.append(self._read_chunk(document, words.cut(start, stop), states, start, here, common))
         spans = [span for chunk in found for span in chunk.spans]
         heads = [head for chunk in found for head in chunk.heads]
-        table = MentionTable(document, spans, heads=heads, syntax=False)
-        if not spans:
+        tensors = (torch.cat(parts) for parts in zip(*(chunk[2:] for chunk in found), strict=True))
+        return FoundMentions(spans, heads, *tensors)
+
+    @torch.no_grad()
+    def cluster(
+        self,
+        document: Document,
+        found: FoundMentions,
+        rows: Sequence[int] | None = None,
+        rules: IdentityRules | None = None,
+    ) -> Resolution:
+        """Cluster the mentions of some rows (all that are sure, by default), as far as rules allow."""
+        rows = found.sure.nonzero().squeeze(1).tolist() if rows is None else rows
+        table = MentionTable(
+            document, found.take_spans(rows), heads=[found.heads[r] for r in rows], syntax=False
+        )
+        if not rows:
             return Resolution(table, [], [], [], [])
-        vectors = self.network.embed_mentions(torch.cat([chunk.joined for chunk in found]), table.classes)
-        rules = None if discourse is None else IdentityRules(discourse, spans)
-        clusters, link_confidence = cluster_mentions(self.network, vectors, table, rules)
-        numbers = torch.cat([chunk.types for chunk in found]).tolist()
-        types = [self.types[number] if self.types else None for number in numbers]
-        confidence = torch.cat([chunk.scores for chunk in found]).sigmoid().tolist()
-        return Resolution(table, clusters, types, confidence, link_confidence)
+        vectors = self.network.embed_mentions(found.joined[rows], table.classes)
+        clusters, links = cluster_mentions(self.network, vectors, table, rules)
+        confidence = found.scores[rows].sigmoid().tolist()
+        return Resolution(table, clusters, self.name_types(found, rows), confidence, links)
+
+    def name_types(self, found: FoundMentions, rows: Sequence[int]) -> list[str | None]:
+        return [self.types[number] if self.types else None for number in found.types[rows].tolist()]
 
     def _read_chunk(
-        self, document: Document, words: WordInputs, states: Tensor, start: int, given: Sequence[Span] | None
-    ) -> _ChunkMentions:
-        """Find the mentions of a chunk that begins with the token ``start``."""
+        self,
+        document: Document,
+        words: WordInputs,
+        states: Tensor,
+        start: int,
+        given: Sequence[Span] | None,
+        common: Container[str] | None,
+    ) -> FoundMentions:
+        """Find the mentions of a chunk that begins with the token ``start``, and what may be names beside them.
+
+        :param common: words whose capitals do not mark a name; None: no names are looked for.
+        """
         network = self.network
         read = network.read(states, words)
         if given is None:
             first, last = network.find_candidates(read, words)
             scores = network.score_spans(read, first, last).scores.numpy()
             chosen = choose_spans(first, last, scores, self.threshold)
-            first, last = first[chosen], last[chosen]
-        else:
-            first, last = np.array(given, dtype=np.int64).reshape(-1, 2).T - np.array([[start], [start + 1]])
-        spans = list(zip((first + start).tolist(), (last + start + 1).tolist(), strict=True))
-        heads = [guess_head(document, *span, syntax=False) for span in spans]
+            given = list(
+                zip((first[chosen] + start).tolist(), (last[chosen] + start + 1).tolist(), strict=True)
+            )
+        heads = {span: guess_head(document, *span, syntax=False) for span in given}
+        if common is not None:
+            heads |= find_unmarked_names(document, (start, start + len(words)), heads, common)
+        spans = sorted(heads, key=lambda span: (span[0], -span[1]))
+        first, last = np.array(spans, dtype=np.int64).reshape(-1, 2).T - np.array([[start], [start + 1]])
         scored = network.score_spans(read, first, last)
         types = network.entity_type(scored.hidden).argmax(1)
-        joined = network.join(read, scored, np.array(heads, dtype=np.int64) - start)
-        return _ChunkMentions(spans, heads, joined, types, scored.scores)
+        joined = network.join(read, scored, np.array([heads[span] for span in spans], dtype=np.int64) - start)
+        known = frozenset(given)
+        sure = torch.tensor([span in known for span in spans], dtype=torch.bool)
+        return FoundMentions(spans, [heads[span] for span in spans], joined, types, scored.scores, sure)
 
 
-class _ChunkMentions(NamedTuple):
-    """The mentions of a chunk: spans and heads in the document, vectors (M, d), numbers of types (M,), log-odds (M,)."""
+def find_unmarked_names(
+    document: Document, chunk: Span, heads: Mapping[Span, int], common: Container[str]
+) -> dict[Span, int]:
+    """Find runs of capitalised words that end with the head of no mention and cross none, with their heads.
 
-    spans: list[Span]
-    heads: list[int]
-    joined: Tensor
-    types: Tensor
-    scores: Tensor
+    :param heads: of the mentions of the chunk.  :param common: words whose capitals do not mark a name.
+    """
+    taken, tokens = frozenset(heads.values()), document.tokens
+    found: dict[Span, int] = {}
+    token, stop = chunk
+    while token < stop:
+        end = token
+        while end < stop and tokens[end][0].isupper() and tokens[end].lower() not in PRONOUNS:
+            end += 1
+        start = token
+        while start < end and tokens[start].lower() in common:
+            start += 1
+        crossed = any(a < start < b < end or start < a < end < b for a, b in heads)
+        if start < end and end - 1 not in taken and not crossed:
+            found[start, end] = end - 1
+        token = end + 1
+    return found

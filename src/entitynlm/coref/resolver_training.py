@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from msgspec import structs
 from torch import Tensor, nn
 
 from entitynlm.coref.annotation import add_mentions, annotate_document
 from entitynlm.coref.cluster_features import ClusterMemory
 from entitynlm.coref.decoding import arrange_scores
-from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.mention_table import NAME_CLASS, MentionTable
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.pair_features import NOUNS, REPEATED, pair_mentions
 from entitynlm.coref.resolver import Resolver
-from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, WordVectors
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, SpanScores, WordVectors
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import IntArray
@@ -29,6 +30,9 @@ from entitynlm.training.settings import ResolverSettings
 THRESHOLDS = (0.0, -0.4, 0.4, -0.8, 0.8)
 """Log-odds from which a span is a mention, of which development documents choose one."""
 
+UNKNOWN_ENTITY = -2
+PARTIAL_WEIGHT = 0.5
+"""Weight of the losses of mentions in partly annotated documents, where there is nothing that is no mention."""
 LARGEST_GRADIENT = 5.0
 WARMUP = 50
 """Updates in which the rate rises."""
@@ -37,10 +41,22 @@ bce = nn.functional.binary_cross_entropy_with_logits
 
 
 class ResolverExample:
-    """A document with its states (T, d), in half precision, and its annotated mentions without repetitions."""
+    """A document with its states (T, d), in half precision, and its annotated mentions without repetitions.
 
-    def __init__(self, document: Document, states: Tensor, words: WordList, types: Sequence[str]) -> None:
-        self.document = document
+    :param partial: only some mentions are annotated. What is found beside them is neither right nor wrong: it has no part in the
+        losses, but it is clustered, so that the annotated mentions meet the clusters of a book.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        states: Tensor,
+        words: WordList,
+        types: Sequence[str],
+        *,
+        partial: bool = False,
+    ) -> None:
+        self.document, self.partial = document, partial
         self.states = states
         self.words: WordInputs = describe_words(document, words)
         mentions = {mention.span: mention.entity for mention in reversed(document.mentions)}
@@ -80,14 +96,40 @@ class ResolverTrainer:
         self.averages = {name: value.clone() for name, value in network.state_dict().items()}
         self.step, self.warmup = 0, min(WARMUP, steps // 10 + 1)
 
-    def learn(self, example: ResolverExample, epoch: int) -> dict[str, float]:
-        """One update from one document; its losses."""
+    def run(
+        self,
+        whole: Sequence[ResolverExample],
+        partial: Sequence[ResolverExample],
+        epochs: int,
+        progress: Progress,
+        *,
+        link_found: bool = False,
+    ) -> None:
+        """Learn from all documents in a random order in each epoch, of partly annotated ones from some that are drawn.
+
+        :param link_found: link mentions that the network finds from the first epoch on, not from the second.
+        """
+        task = "resolver"
+        progress.start(task, epochs)
+        for epoch in range(epochs):
+            drawn = torch.randperm(len(partial), generator=self.draws)[: self.settings.partial_documents]
+            chosen = [*whole, *(partial[number] for number in drawn.tolist())]
+            totals: dict[str, float] = {}
+            for number in torch.randperm(len(chosen), generator=self.draws).tolist():
+                for name, value in self.learn(chosen[number], link_found=link_found or epoch > 0).items():
+                    totals[name] = totals.get(name, 0.0) + value / len(chosen)
+            note = ", ".join(f"{name} {value:.3f}" for name, value in totals.items())
+            progress.advance(task, 1, f"epoch {epoch + 1}: {note}")
+        progress.finish(task)
+
+    def learn(self, example: ResolverExample, *, link_found: bool) -> dict[str, float]:
+        """Make one update from one document, and give its losses."""
         self.network.train()
         fraction = self.step / self.steps
         rate = self.settings.rate * min(1.0, (self.step + 1) / self.warmup) * max(1 - fraction, 0.0)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        losses = self.compute_losses(example, link_found=epoch > 0)
+        losses = self.compute_losses(example, link_found=link_found)
         total: Tensor = torch.stack(list(losses.values())).sum()
         self.optimizer.zero_grad()
         total.backward()
@@ -105,27 +147,46 @@ class ResolverTrainer:
         hidden = torch.rand(len(words), generator=self.draws) < self.settings.hidden_words
         read = network.read(example.states.float(), words, hidden)
         count = max(len(example.spans), 1)
-        targets = example.mark(example.first), example.mark(example.last)
-        boundaries = bce(read.starts, targets[0], reduction="sum") + bce(
-            read.ends, targets[1], reduction="sum"
-        )
         first, last = network.find_candidates(read, words)
         scored = network.score_spans(read, first, last)
-        is_mention = example.find_targets(first, last)
-        losses = {
-            "bounds": 0.5 * boundaries / count,
-            "mentions": bce(scored.scores, is_mention, reduction="sum") / count,
-        }
+        losses = self._compute_mention_losses(example, read, scored)
         found: list[Span] = []
-        if link_found and float(torch.rand(1, generator=self.draws)) >= self.settings.gold_only:
-            likely = scored.scores.detach().topk(min(len(first), 2 * count))
+        if link_found and (
+            example.partial or float(torch.rand(1, generator=self.draws)) >= self.settings.gold_only
+        ):
+            most = len(words) // 3 if example.partial else 2 * count
+            likely = scored.scores.detach().topk(min(len(first), most))
             best = likely.indices[likely.values > self.settings.found].numpy()
             found = list(zip(first[best].tolist(), (last[best] + 1).tolist(), strict=True))
         spans = sorted({*example.spans, *found}, key=lambda span: (span[0], -span[1]))
         if spans:
-            own = link_found and float(torch.rand(1, generator=self.draws)) < self.settings.own_clusters
+            own = example.partial or (
+                link_found and float(torch.rand(1, generator=self.draws)) < self.settings.own_clusters
+            )
             losses["links"] = self._compute_link_loss(example, read, spans, losses, own=own)
         return losses
+
+    def _compute_mention_losses(
+        self, example: ResolverExample, read: WordVectors, scored: SpanScores
+    ) -> dict[str, Tensor]:
+        """Compute the losses of bounds and of spans; of partly annotated documents only those of annotated mentions."""
+        first, last, count = example.first, example.last, max(len(example.spans), 1)
+        if example.partial:
+            known = self.network.score_spans(read, first, last).scores
+            ones = torch.ones(len(first))
+            bounds = [
+                bce(read.starts[first], ones, reduction="sum"),
+                bce(read.ends[last], ones, reduction="sum"),
+            ]
+            mentions = bce(known, ones, reduction="sum")
+            weight = PARTIAL_WEIGHT / count
+        else:
+            marks = (read.starts, example.mark(first)), (read.ends, example.mark(last))
+            bounds = [bce(scores, targets, reduction="sum") for scores, targets in marks]
+            targets = example.find_targets(scored.first, scored.last)
+            mentions = bce(scored.scores, targets, reduction="sum")
+            weight = 1 / count
+        return {"bounds": 0.5 * weight * (bounds[0] + bounds[1]), "mentions": weight * mentions}
 
     def _compute_link_loss(
         self,
@@ -139,7 +200,8 @@ class ResolverTrainer:
         network = self.network
         table = MentionTable(example.document, spans, syntax=False)
         scored = network.score_spans(read, table.start, table.end - 1)
-        entities = np.array([example.entities.get(span, -1) for span in spans])
+        other = UNKNOWN_ENTITY if example.partial else -1
+        entities = np.array([example.entities.get(span, other) for span in spans])
         typed = example.types >= 0
         if network.sizes.types and bool(typed.any()):
             losses["types"] = 0.3 * nn.functional.cross_entropy(
@@ -161,6 +223,9 @@ def link_loss(
 ) -> Tensor:
     """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all.
 
+    Mentions of unknown entities have no loss and are no antecedents. An entity's first annotated mention in a document with such
+    mentions has no antecedent if it is a name: a pronoun's may be unknown.
+
     :param own: the clusters before a mention are those that the network finds, not the true ones.
     """
     pairs = pair_mentions(table, 0, table.size)
@@ -170,6 +235,7 @@ def link_loss(
     clusters = None if own else np.unique(alone, return_inverse=True)[1]
     arranged = arrange_scores(0, pairs, scored, none)
     groups, _ = ClusterMemory(table).follow(arranged, network.cluster_weights, clusters)
+    unknown = entities == UNKNOWN_ENTITY
     padded = none.new_full((table.size, NOUNS + REPEATED + 1), -math.inf)
     truth = torch.zeros(padded.shape, dtype=torch.bool)
     if len(groups.order):
@@ -182,10 +248,13 @@ def link_loss(
         padded[at] = scored.scores[rows] + gain.repeat_interleave(torch.from_numpy(sizes))
         right = (entities[mention] == entities[antecedent]) & (entities[mention] >= 0)
         truth[at] = torch.from_numpy(right)
+        padded[at] = padded[at].masked_fill(torch.from_numpy(unknown[antecedent]), -math.inf)
     padded[:, -1] = none
-    truth[:, -1] = ~truth.any(1)
+    linked = truth.any(1)
+    truth[:, -1] = ~linked
+    counted = torch.from_numpy(~unknown & (~unknown.any() | (table.classes == NAME_CLASS))) | linked
     true = padded.masked_fill(~truth, -math.inf).logsumexp(1)
-    return (padded.logsumexp(1) - true).mean()
+    return (padded.logsumexp(1) - true)[counted].mean()
 
 
 def train_network(
@@ -196,22 +265,27 @@ def train_network(
     seed: int = 1,
     progress: Progress = SILENT,
 ) -> ResolverNetwork:
-    """Train on one document after the other, in another order in each epoch."""
+    """Train on one document after the other, then once more with partly annotated documents, if there are such.
+
+    What is kept then is the mean of the weights of both trainings: it links better, in books and in the documents that are
+    annotated as a whole, than either of them.
+    """
     torch.manual_seed(seed)
     network = ResolverNetwork(sizes)
-    sample = torch.cat([example.states[::7].float() for example in examples])
-    network.scaling.fit(sample)
-    trainer = ResolverTrainer(network, settings, settings.epochs * len(examples), seed)
-    task = "resolver"
-    progress.start(task, settings.epochs)
-    for epoch in range(settings.epochs):
-        totals: dict[str, float] = {}
-        for number in torch.randperm(len(examples), generator=trainer.draws).tolist():
-            for name, value in trainer.learn(examples[number], epoch).items():
-                totals[name] = totals.get(name, 0.0) + value / len(examples)
-        note = ", ".join(f"{name} {value:.3f}" for name, value in totals.items())
-        progress.advance(task, 1, f"epoch {epoch + 1}: {note}")
-    progress.finish(task)
+    whole = [example for example in examples if not example.partial]
+    partial = [example for example in examples if example.partial]
+    network.scaling.fit(torch.cat([example.states[::7].float() for example in whole]))
+    trainer = ResolverTrainer(network, settings, settings.epochs * len(whole), seed)
+    trainer.run(whole, [], settings.epochs, progress)
+    if not partial:
+        return trainer.finish()
+    first = {name: value.clone() for name, value in trainer.finish().state_dict().items()}
+    again = structs.replace(settings, rate=settings.partial_rate)
+    steps = settings.partial_epochs * (len(whole) + min(settings.partial_documents, len(partial)))
+    trainer = ResolverTrainer(network, again, steps, seed)
+    trainer.run(whole, partial, settings.partial_epochs, progress, link_found=True)
+    for name, value in first.items():
+        trainer.averages[name].add_(value).div_(2)
     return trainer.finish()
 
 
@@ -221,19 +295,27 @@ def fit_resolver(
     development: Sequence[Document],
     settings: ResolverSettings,
     *,
+    partial: Sequence[Document] = (),
     seed: int = 1,
     progress: Progress = SILENT,
 ) -> Resolver:
-    """Train a resolver on annotated documents; development documents choose the threshold of mentions."""
-    train, development = ([drop_repetitions(d) for d in split if len(d)] for split in (train, development))
+    """Train a resolver on annotated documents; development documents choose the threshold of mentions.
+
+    :param partial: documents in which only some mentions are annotated.
+    """
+    train, development, partial = (
+        [drop_repetitions(document) for document in split if len(document)]
+        for split in (train, development, partial)
+    )
     if not any(document.mentions for document in train):
         raise DataError("a resolver can't be trained: the documents have no mentions")
     backbone = pretrained.get("generative").backbone
     words = WordList.count(train)
     types = sorted({name for document in train for name in document.entity_types.values()})
-    states = read_states(pretrained, train, progress)
     examples = [
-        ResolverExample(document, own, words, types) for document, own in zip(train, states, strict=True)
+        ResolverExample(document, own, words, types, partial=some)
+        for split, some in ((train, False), ([d for d in partial if d.mentions], True))
+        for document, own in zip(split, read_states(pretrained, split, progress), strict=True)
     ]
     sizes = NetworkSizes(backbone.token_state_size, len(words), len(types))
     resolver = Resolver(train_network(examples, sizes, settings, seed=seed, progress=progress), words, types)
@@ -262,8 +344,8 @@ def measure_threshold(
     found = []
     for document, states in documents:
         words = describe_words(document, resolver.words)
-        resolved = resolver.resolve_states(document, words, [((0, len(document)), states.float())])
-        found.append(add_mentions(document, resolved, {}))
+        mentions = resolver.find_in_states(document, words, [((0, len(document)), states.float())])
+        found.append(add_mentions(document, resolver.cluster(document, mentions), {}))
     return score_documents([document for document, _ in documents], found).conll
 
 

@@ -12,7 +12,6 @@ from msgspec import structs
 
 from entitynlm.discourse.conversations import CONVERSATION_GAP
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.records import MentionReader, PersonRecord, find_things
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
@@ -35,20 +34,19 @@ def add_quotations(document: Document, discourse: Discourse | None = None) -> Do
 
 
 def settle_entities(document: Document, discourse: Discourse) -> Document:
-    """Correct entities by names and speech, and number them anew in text order.
+    """Correct entities by speech, and number them anew in text order.
 
-    Entities of one name are joined, quotations get speakers and addressees, the narrator gets the name that others use, and "I"
+    Quotations get speakers and addressees, the narrator gets the name that others use, and "I"
     and "you" in quotations become mentions of speakers and addressees.
     """
     types = {**document.entity_types, **find_things(document, discourse)}
-    mentions = _rename(document.mentions, find_same_names(document, discourse))
-    dialogue = Dialogue(discourse, mentions, types)
+    dialogue = Dialogue(discourse, document.mentions, types)
     quotations = attribute_quotations(dialogue)
     named = name_partners(dialogue, quotations) | name_narrator(dialogue, quotations)
     quotations = [
         _rename_participants(quotation, lambda who: named.get(who, who)) for quotation in quotations
     ]
-    mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
+    mentions = resolve_participants(dialogue, _rename(document.mentions, named), quotations)
     numbers: dict[str, str] = {}
     for mention in mentions:
         numbers.setdefault(mention.entity, str(len(numbers) + 1))

@@ -44,6 +44,8 @@ class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     :param found: log-odds from which a span counts as found.
     :param own_clusters: how often a mention is compared with clusters that the network found, not with the true ones.
     :param average: decay of the running average of the weights, which is what is kept.
+    :param partial_epochs: epochs of the second training, with partly annotated documents.  :param partial_rate: its highest rate.
+    :param partial_documents: partly annotated documents that are drawn for each epoch.
     """
 
     epochs: Positive = 10
@@ -54,6 +56,9 @@ class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     found: float = -0.5
     own_clusters: float = 0.5
     average: float = 0.99
+    partial_epochs: Positive = 3
+    partial_rate: float = 1e-3
+    partial_documents: Positive = 60
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from entitynlm.model.devices import prepare_torch
 from entitynlm.model.language_models import check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.text.corpora import open_corpus
+from entitynlm.text.formats.registry import read_documents
 from entitynlm.training.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def train(
     parts: str = DEFAULT_PARTS,
     backbone: options.Backbone = None,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
+    partial: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
     resume: bool = False,
     compact: bool = False,
     format: options.Format = None,
@@ -83,6 +85,7 @@ def train(
     :param parts: What is trained, separated by commas: generative (P), causal (its proposal Q), rnnlm (the LSTM
         language model without entities), resolver. Without generative, the parts are trained into the model that is
         in --out.
+    :param partial: A file of documents in which only some mentions are annotated, of which the resolver learns links.
     :param resume: Continue from the last checkpoint in --out.
     :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """
@@ -126,7 +129,9 @@ def train(
         )
         if pretrained is not None and "resolver" in chosen:
             pretrained.stored_components.update(earlier)
-            figures = train_resolver(pretrained, opened, settings, terminal, seed=seed, resume=resume)
+            figures = train_resolver(
+                pretrained, opened, settings, terminal, partial=partial, seed=seed, resume=resume
+            )
             if not figures:
                 pretrained = None
     if pretrained is None:
@@ -145,7 +150,14 @@ def train(
 
 
 def train_resolver(
-    pretrained: Pretrained, corpus: Corpus, settings: Settings, terminal: Terminal, *, seed: int, resume: bool
+    pretrained: Pretrained,
+    corpus: Corpus,
+    settings: Settings,
+    terminal: Terminal,
+    *,
+    partial: Path | None,
+    seed: int,
+    resume: bool,
 ) -> dict[str, Any]:
     """Train the resolver into a model, unless that is resumed and has one, and score it; give nothing if interrupted."""
     from entitynlm.coref.resolver import Resolver
@@ -154,9 +166,10 @@ def train_resolver(
     development = list(corpus.documents("dev"))
     if not resume or pretrained.get_component(Resolver) is None:
         train = list(corpus.documents("train"))
+        more = list(read_documents(partial)) if partial is not None else []
         try:
             found = fit_resolver(
-                pretrained, train, development, settings.resolver, seed=seed, progress=terminal
+                pretrained, train, development, settings.resolver, partial=more, seed=seed, progress=terminal
             )
         except KeyboardInterrupt:
             return {}

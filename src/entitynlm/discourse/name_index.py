@@ -1,0 +1,181 @@
+"""The people of a whole text by their names.
+
+Coreference meets a name when it has seen a part of the book. After a first pass all names are known, with how often each is used,
+which names were linked with each other, and which pronouns: names are put together to people, the full ones first, and a second
+pass links everything else around them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from entitynlm.discourse.discourse import Discourse
+from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.discourse.speaker_features import may_speak
+from entitynlm.text.document import Span
+from entitynlm.text.english import FEMALE, MALE
+
+MUCH = 3.0
+"""A name that several people may have is that of the one with this many times the evidence for all others together."""
+LONGEST_NAME = 6
+"""Words of a mention that is a name, at most."""
+FEWEST_PRONOUNS, CLEAR_SHARE = 3.0, 0.75
+"""Pronouns linked with a name, and the share of one gender among them, from which the person's gender is known."""
+PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
+
+Votes = Mapping[str, float]
+
+
+@dataclass(eq=False)
+class Person:
+    """Names with their counts, how many of them are told in the narration, and pronouns by gender that were linked with them."""
+
+    names: Counter[PersonName] = field(default_factory=Counter)
+    votes: Counter[str] = field(default_factory=Counter)
+    told: int = 0
+
+    @property
+    def gender(self) -> str | None:
+        """The gender of the person's titles and first names, or else of the pronouns."""
+        told: Counter[str] = Counter()
+        for name, count in self.names.items():
+            if name.gender is not None:
+                told[name.gender] += count
+        return told.most_common(1)[0][0] if told else find_clear_gender(self.votes)
+
+    def fits(self, name: PersonName, gender: str | None) -> bool:
+        """Tell whether a name of somebody of this gender can be the person's."""
+        if None not in (gender, self.gender) and gender != self.gender:
+            return False
+        full = [set(other.words) for other in (*self.names, name) if other.full]
+        return not any(conflict(name, other) and not are_parts(name, other, full) for other in self.names)
+
+    def shares(self, name: PersonName) -> bool:
+        """Tell whether the person has a name with a word of this one: its surname or its first name, or both."""
+        return any(_share_words(name, other) for other in self.names)
+
+
+def find_clear_gender(votes: Votes) -> str | None:
+    male, female = votes.get(MALE, 0.0), votes.get(FEMALE, 0.0)
+    clear = male + female >= FEWEST_PRONOUNS and max(male, female) >= CLEAR_SHARE * (male + female)
+    return (MALE if male > female else FEMALE) if clear else None
+
+
+def are_parts(one: PersonName, other: PersonName, full: Iterable[set[str]]) -> bool:
+    """Tell whether a first name and a surname ("Sir Henry", "Vale") are those of a full name."""
+    titled = None not in (one.title, other.title) and one.title != other.title
+    words = {*one.words, *other.words}
+    return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
+
+
+def _share_words(one: PersonName, other: PersonName) -> bool:
+    if one.words == other.words:
+        return True
+    if one.full and other.full:
+        return one.words[-1] == other.words[-1] and is_same_first_name(one.words[0], other.words[0])
+    single, rest = (other, one) if one.full else (one, other)
+    return single.words[0] in rest.words or is_same_first_name(single.words[0], rest.words[0])
+
+
+class NameIndex:
+    """The people of a text, from the clusters of a first pass over its mentions.
+
+    :param names: of the mentions, None for what is no person's name.  :param forms: citation forms of pronouns, else None.
+    :param clusters: of the mentions.  :param quoted: whether they stand in quotations.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[PersonName | None],
+        forms: Sequence[str | None],
+        clusters: Sequence[int],
+        quoted: Sequence[bool],
+    ) -> None:
+        self._counts: Counter[PersonName] = Counter()
+        self._votes: dict[PersonName, Counter[str]] = defaultdict(Counter)
+        self._together: Counter[frozenset[PersonName]] = Counter()
+        self._named: dict[int, Counter[PersonName]] = defaultdict(Counter)
+        self._count(names, forms, clusters)
+        self.people: list[Person] = []
+        self.owners: dict[PersonName, Person] = {}
+        for name in sorted(self._counts, key=lambda name: (not name.full, -self._counts[name], name.words)):
+            self._place(name)
+        for own, inside in zip(names, quoted, strict=True):
+            if own is not None:
+                self.owners[own].told += not inside
+
+    def _count(
+        self, names: Sequence[PersonName | None], forms: Sequence[str | None], clusters: Sequence[int]
+    ) -> None:
+        """Count names, pronouns linked with them (shared by the names of a cluster), and names linked with each other."""
+        named = self._named
+        genders: dict[int, Counter[str]] = defaultdict(Counter)
+        for name, form, cluster in zip(names, forms, clusters, strict=True):
+            if name is not None:
+                named[cluster][name] += 1
+            elif form in PRONOUN_GENDERS:
+                genders[cluster][PRONOUN_GENDERS[form]] += 1
+        for cluster, own in named.items():
+            self._counts.update(own)
+            listed = list(own.items())
+            for place, (name, count) in enumerate(listed):
+                for gender, votes in genders[cluster].items():
+                    self._votes[name][gender] += votes * count / own.total()  # type: ignore[assignment]
+                for other, more in listed[place + 1 :]:
+                    self._together[frozenset((name, other))] += min(count, more)
+
+    def _place(self, name: PersonName) -> None:
+        """Give a name to the person that it fits best, or to a new one."""
+        gender = name.gender or find_clear_gender(self._votes[name])
+        fitting = [person for person in self.people if person.shares(name) and person.fits(name, gender)]
+        person = self._choose(name, fitting)
+        if person is None:
+            person = Person()
+            self.people.append(person)
+        person.names[name] += self._counts[name]
+        person.votes.update(self._votes[name])
+        self.owners[name] = person
+
+    def _choose(self, name: PersonName, fitting: Sequence[Person]) -> Person | None:
+        """Choose by links of a name with a person's names, else by how often the person is named; a bare surname is a man's."""
+        if len(fitting) < 2:
+            return fitting[0] if fitting else None
+        sizes = [person.names.total() for person in fitting]
+        men = [size * (person.gender == MALE) for size, person in zip(sizes, fitting, strict=True)]
+        bare = name.title is None and not name.full
+        for evidence in (self._count_links(name, fitting), sizes, *([men] if bare else [])):
+            most = max(evidence)
+            if most >= 2 and most >= MUCH * (sum(evidence) - most):
+                return fitting[evidence.index(most)]
+        return None
+
+    def find_owner(self, name: PersonName | None) -> Person | None:
+        """Find the person of a name; None for a name that no mention has."""
+        return None if name is None else self.owners.get(name)
+
+    def join(self, clusters: Sequence[int]) -> list[int]:
+        """Join clusters of one person, the one that most of their names belong to; give their new numbers."""
+        first: dict[int, int] = {}
+        joined: dict[int, int] = {}
+        for cluster, names in self._named.items():
+            votes: Counter[int] = Counter()
+            for name, count in names.items():
+                votes[id(self.owners[name])] += count
+            joined[cluster] = first.setdefault(votes.most_common(1)[0][0], cluster)
+        return [joined.get(cluster, cluster) for cluster in clusters]
+
+    def _count_links(self, name: PersonName, people: Sequence[Person]) -> list[int]:
+        return [sum(self._together[frozenset((name, other))] for other in person.names) for person in people]
+
+
+def read_names(
+    discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]
+) -> list[PersonName | None]:
+    """Read the names of persons among mentions."""
+    tokens, common = discourse.document.tokens, discourse.common_words
+    return [
+        parse_name(tokens[start:end], common) if end - start <= LONGEST_NAME and may_speak(kind) else None
+        for (start, end), kind in zip(spans, types, strict=True)
+    ]

@@ -1,0 +1,112 @@
+"""People by their names over a whole text, and the rules of the second pass that hold names to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from entitynlm.discourse.discourse import NARRATION, read_discourse
+from entitynlm.discourse.name_index import NameIndex, read_names
+from entitynlm.discourse.people_rules import Participants, PeopleRules, find_participants
+from entitynlm.text.document import Document, Mention, Quotation
+from entitynlm.text.english import PRONOUNS
+
+
+def make_index(document: Document) -> NameIndex:
+    """Index the people of a document whose mentions are in clusters."""
+    discourse = read_discourse(document)
+    spans = [mention.span for mention in document.mentions]
+    return NameIndex(
+        read_names(discourse, spans, [None] * len(spans)),
+        [PRONOUNS.get(" ".join(document.tokens[a:b]).lower()) for a, b in spans],
+        [ord(mention.entity) for mention in document.mentions],
+        [discourse.quotation_of[start] != NARRATION for start, _ in spans],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "joined"),
+    [
+        ("Ida Vale came . Ida Vale left . Vale slept .", [(0, 2, "a"), (4, 6, "b"), (8, 9, "c")], "aaa"),
+        (
+            "Sir Henry came . Sir Henry Vale sat . Vale left .",
+            [(0, 2, "a"), (4, 7, "b"), (9, 10, "b")],
+            "aaa",
+        ),
+        ("Ida Vale saw Tom Vale . Miss Vale slept .", [(0, 2, "a"), (3, 5, "b"), (6, 8, "c")], "aba"),
+        (
+            "Ida Vale saw Tom Vale . Tom Vale sat . Vale slept .",
+            [(0, 2, "a"), (3, 5, "b"), (6, 8, "b"), (10, 11, "c")],
+            "abbb",
+        ),
+        ("Mr. Vale saw Mrs. Vale .", [(0, 2, "a"), (3, 5, "b")], "ab"),
+        ("Thomas Vale came . Tom left .", [(0, 2, "a"), (4, 5, "b")], "aa"),
+        (
+            "Vale slept ; he and he and he . Ida Vale woke .",
+            [(0, 1, "a"), (3, 4, "a"), (5, 6, "a"), (7, 8, "a"), (9, 11, "b")],
+            "aaaab",
+        ),
+    ],
+    ids=[
+        "same name",
+        "parts of a full name",
+        "title and gender",
+        "bare surname",
+        "other titles",
+        "nickname",
+        "pronouns",
+    ],
+)
+def test_clusters_of_one_person_are_joined(
+    text: str, mentions: list[tuple[int, int, str]], joined: str
+) -> None:
+    document = Document("x", tuple(text.split()), mentions=tuple(Mention(*each) for each in mentions))
+    clusters = [ord(mention.entity) for mention in document.mentions]
+    assert make_index(document).join(clusters) == list(map(ord, joined))
+
+
+TEXT = "Tom Vale met Ida Moss . “ I saw him , sir , and you did , ” said Ida . She saw Tom ."
+SPANS = [(0, 2), (3, 5), (7, 8), (9, 10), (11, 12), (14, 15), (19, 20), (21, 22), (23, 24)]
+ENTITIES = "abbcdebbf"
+TOM, IDA, I, HIM, SIR, YOU, SAYS, SHE, AGAIN = range(9)
+
+
+def make_rules() -> PeopleRules:
+    mentions = tuple(Mention(*span, entity) for span, entity in zip(SPANS, ENTITIES, strict=True))
+    document = Document("x", tuple(TEXT.split()), mentions=mentions, quotations=(Quotation(6, 18, "b", "a"),))
+    discourse = read_discourse(document, [(6, 18)])
+    index = make_index(document)
+    names = read_names(discourse, SPANS, [None] * len(SPANS))
+    known = {span: name for span, name in zip(SPANS, names, strict=True) if name is not None}
+    participants = find_participants(document, discourse, index, known)
+    assert participants == [Participants(index.people[0], index.people[1])]
+    return PeopleRules(discourse, SPANS, [index.find_owner(name) for name in names], participants)
+
+
+def test_a_name_belongs_to_its_person_however_far_back() -> None:
+    rules = make_rules()
+    rules.note(TOM, 0)
+    assert rules.find_entity(IDA) is None and not rules.allows(IDA, 0)
+    rules.note(IDA, 1)
+    assert rules.find_entity(SAYS) == 1 and rules.find_entity(AGAIN) == 0
+    assert rules.allows(SHE, 1) and not rules.allows(SHE, 0), "the lexicon knows the gender of Tom"
+
+
+def test_speaker_and_addressee_are_i_and_you_and_sir_and_not_he() -> None:
+    rules = make_rules()
+    rules.note(TOM, 0)
+    rules.note(IDA, 1)
+    assert [rules.find_entity(number) for number in (I, SIR, YOU)] == [1, 0, 0]
+    assert not rules.allows(HIM, 0) and not rules.allows(HIM, 1) and rules.allows(HIM, 2)
+
+
+def test_the_narrator_has_no_name_that_the_narration_tells() -> None:
+    tokens = tuple("I met Tom . “ Tom , come ! ” I left Tom .".split())
+    spans = [(0, 1), (2, 3), (5, 6), (10, 11), (12, 13)]
+    document = Document("x", tokens, mentions=tuple(Mention(*span, "a") for span in spans))
+    index = make_index(document)
+    (tom,) = index.people
+    rules = PeopleRules(
+        read_discourse(document), spans, [None, None, tom, None, tom], [Participants(None, None)]
+    )
+    rules.note(0, 0)
+    assert tom.told == 2 and not rules.allows(2, 0)
