@@ -1,7 +1,7 @@
 """Corpora of the models that ship with the package: ``python scripts/shipped_corpora.py --data DIR --out RUN``.
 
-DIR holds the folders ``litbank``, ``gum``, ``ontogum`` (for its list of splits), ``pdnc`` and ``novels``, as ``entitynlm data get``
-makes them. Written are RUN/annotated (LitBank and six genres of GUM, with four entity types) and RUN/plain (the novels and the
+DIR holds the folders ``litbank``, ``gum``, ``ontogum`` (for its splits), ``pdnc`` and ``novels`` of ``entitynlm data get``.
+Written are RUN/annotated (LitBank and six genres of GUM, with four entity types) and RUN/plain (the novels and the
 words of the annotated documents), each with train.jsonl and dev.jsonl, and RUN/books.jsonl (stretches of PDNC's training novels,
 in which only some mentions are annotated); ``make model-pretrained`` needs no RUN/plain.
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, cycle
 from pathlib import Path
+from types import MappingProxyType
 
 from entitynlm.discourse.lexicon import TITLE_GENDERS
 from entitynlm.text.corpora import open_corpus
@@ -22,7 +24,7 @@ from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import PRONOUNS
 from entitynlm.text.formats.registry import read_documents, write_documents
 
-PIECE = 24_000  # characters of a piece of a novel, some 5,000 words
+PIECE = 5_000  # tokens of a piece of a novel
 GENRES = (
     "academic",
     "bio",
@@ -80,7 +82,29 @@ def read_novels(data: Path) -> Iterator[Document]:
     kept = [path for path in files if path.stem not in held_out]
     assert len(files) - len(kept) == len(held_out), "a held-out novel was not found by its name"
     for path in kept:
-        yield from read_documents(path, part_size=PIECE)
+        (document,) = read_documents(path)
+        for start, stop in cut_stretches(document, [PIECE], len(document)):
+            yield take_stretch(document, start, stop)
+
+
+def cut_stretches(document: Document, sizes: Sequence[int], tokens: int) -> Iterator[Span]:
+    """Cut the first tokens of a document into stretches of whole sentences, of these sizes in turn."""
+    ends, start = [end for _, end in document.sentences], 0
+    for size in cycle(sizes):
+        if start >= tokens:
+            return
+        stop = ends[min(bisect_left(ends, min(start + size, tokens)), len(ends) - 1)]
+        yield start, stop
+        start = stop
+
+
+def take_stretch(
+    document: Document, start: int, stop: int, mentions: Mapping[Span, str] = MappingProxyType({})
+) -> Document:
+    """Take the sentences of a stretch, with the mentions that lie in it."""
+    own = [Mention(a - start, b - start, who) for (a, b), who in mentions.items() if start <= a and b <= stop]
+    sentences = tuple((a - start, b - start) for a, b in document.sentences if start <= a and b <= stop)
+    return Document(f"{document.id}-{start}", document.tokens[start:stop], sentences, tuple(own))
 
 
 class BookMentions:
@@ -149,25 +173,11 @@ def read_books(data: Path) -> Iterator[Document]:
     for folder in list_novels(data / "pdnc", "train"):
         (document,) = read_documents(folder / TEXT_FILE)
         found = BookMentions(read_novel(folder), document).found
-        ends = [end for _, end in document.sentences]
-        start = 0
-        for size in cycle(STRETCHES):
-            if start >= min(len(document), BOOK_TOKENS) - FEWEST_MENTIONS:
-                break
-            stop = ends[min(bisect_left(ends, min(start + size, BOOK_TOKENS)), len(ends) - 1)]
-            mentions = [
-                Mention(a - start, b - start, who)
-                for (a, b), who in found.items()
-                if start <= a and b <= stop
-            ]
-            sentences = tuple(
-                (a - start, b - start) for a, b in document.sentences if start <= a and b <= stop
-            )
-            if len(mentions) >= FEWEST_MENTIONS:
-                yield Document(
-                    f"{folder.name}-{start}", document.tokens[start:stop], sentences, tuple(mentions)
-                )
-            start = stop
+        named = replace(document, id=folder.name)
+        for start, stop in cut_stretches(document, STRETCHES, min(len(document), BOOK_TOKENS)):
+            stretch = take_stretch(named, start, stop, found)
+            if len(stretch.mentions) >= FEWEST_MENTIONS:
+                yield stretch
 
 
 def strip(documents: Iterable[Document]) -> Iterator[Document]:

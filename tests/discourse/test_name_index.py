@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from entitynlm.coref.people_rules import Participants, PeopleRules, find_participants
 from entitynlm.discourse.discourse import NARRATION, read_discourse
 from entitynlm.discourse.name_index import NameIndex, read_names
-from entitynlm.discourse.people_rules import Participants, PeopleRules, find_participants
 from entitynlm.text.document import Document, Mention, Quotation
 from entitynlm.text.english import PRONOUNS
 

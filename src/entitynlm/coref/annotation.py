@@ -8,12 +8,12 @@ from collections import Counter
 
 from msgspec import structs
 
+from entitynlm.coref.people_rules import PeopleRules, find_participants
 from entitynlm.coref.resolver import FoundMentions, Resolution, Resolver
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.discourse.name_index import NameIndex, read_names
 from entitynlm.discourse.participants import settle_entities
-from entitynlm.discourse.people_rules import PeopleRules, find_participants
 from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained

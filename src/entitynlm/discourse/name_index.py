@@ -19,7 +19,7 @@ from entitynlm.text.english import FEMALE, MALE
 
 MUCH = 3.0
 """A name that several people may have is that of the one with this many times the evidence for all others together."""
-LONGEST_NAME = 6
+MOST_NAME_WORDS = 6
 """Words of a mention that is a name, at most."""
 FEWEST_PRONOUNS, CLEAR_SHARE = 3.0, 0.75
 """Pronouns linked with a name, and the share of one gender among them, from which the person's gender is known."""
@@ -176,6 +176,6 @@ def read_names(
     """Read the names of persons among mentions."""
     tokens, common = discourse.document.tokens, discourse.common_words
     return [
-        parse_name(tokens[start:end], common) if end - start <= LONGEST_NAME and may_speak(kind) else None
+        parse_name(tokens[start:end], common) if end - start <= MOST_NAME_WORDS and may_speak(kind) else None
         for (start, end), kind in zip(spans, types, strict=True)
     ]
