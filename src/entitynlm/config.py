@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from entitynlm.errors import ConfigError
+from entitynlm.files import read_bounded
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -185,7 +186,7 @@ def parse_toml_value(text: str) -> Any:
 def load_toml(path: str | Path) -> dict[str, Any]:
     """Read a TOML file with readable errors."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(read_bounded(Path(path)).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read ({error.strerror or error})") from error
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and endless lists

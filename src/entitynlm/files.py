@@ -21,18 +21,19 @@ from typing import IO, Any, BinaryIO, TextIO, cast
 
 from filelock import FileLock, Timeout
 
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
 MOST_JSON = 64 << 20  # bytes: ten times a vocabulary of a million words
+MOST_SETTINGS = 1 << 20  # bytes of a configuration or a list of hashes
 MOST_PIPED = 2 << 30  # bytes that are copied from a pipe
 
 
-CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
+CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), *range(0xD800, 0xE000)], "\ufffd")
 
 
 def make_printable(text: str) -> str:
-    """The text without control characters, which a terminal would obey (a file may have them by accident or on purpose)."""
+    """Replace control characters, which a terminal would obey, and halves of characters, which file names may have in them."""
     return text.translate(CONTROLS)
 
 
@@ -41,6 +42,26 @@ class _Screen(io.TextIOBase):
 
     def write(self, text: str) -> int:
         return sys.stdout.write(make_printable(text))
+
+
+Identity = tuple[int, int] | Path
+
+
+def find_real(path: Path) -> Path:
+    """Follow links to the file itself; links that lead in a circle are an error."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise DataError("this link leads in a circle", path=path) from error
+
+
+def identify(path: Path) -> Identity:
+    """Tell files apart by device and inode, because a link to a file is the same file; one that is not there yet by its path."""
+    try:
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    except OSError:
+        return find_real(path)
 
 
 @dataclass
@@ -54,33 +75,37 @@ class CommandFiles:
 
     folders: Sequence[Path] = ()
     force: bool = False
-    _read: set[tuple[int, int]] = field(default_factory=set)
+    _read: set[Identity] = field(default_factory=set)
+    _claimed: dict[Identity, tuple[str, Path]] = field(default_factory=dict)
     _written: set[Path] = field(default_factory=set)
     _copies: dict[str, Path] = field(default_factory=dict)
 
     def note_input(self, path: Path) -> None:
         """Remember a file that is read, by its device and inode: a link to it is the same file."""
-        with contextlib.suppress(OSError):
-            found = path.stat()
-            self._read.add((found.st_dev, found.st_ino))
+        self._read.add(identify(path))
+
+    def claim(self, path: Path, option: str) -> None:
+        """Keep a file for one output: two outputs that are one file, by another spelling or a link, are refused."""
+        if self._claimed.setdefault(identify(path), (option, path)) != (option, path):
+            raise ConfigError(f"{path}: two outputs can't go to one file")
 
     def check_output(self, path: Path) -> None:
         """Refuse an output that would destroy an input or an existing file."""
-        path = path.resolve()
+        path = find_real(path)
         if not path.is_file() or path in self._written:
             return
         found = path.stat()
-        if (found.st_dev, found.st_ino) in self._read:
+        if identify(path) in self._read:
             message = "this command reads that file, so it does not write over it"
             raise DataError(message, path=path, hint="Name another file for the output")
-        kept = any(path.is_relative_to(folder.resolve()) for folder in self.folders)
+        kept = any(path.is_relative_to(find_real(folder)) for folder in self.folders)
         if found.st_size and not self.force and not kept:
             hint = "Name another file, or write over it with --force"
             raise DataError("there is such a file already", path=path, hint=hint)
 
     def note_output(self, path: Path) -> None:
         """Remember a file that the command has written, and may write again."""
-        self._written.add(path.resolve())
+        self._written.add(find_real(path))
 
     def copy_pipe(self, path: str | Path) -> Path:
         """Copy what comes from a pipe or from standard input to a temporary file, once."""
@@ -163,9 +188,10 @@ class BoundedStream(io.RawIOBase):
 
 
 def check_outputs(paths: Iterable[Path]) -> None:
-    """Refuse files, before anything is computed, that the command may not write later."""
+    """Refuse files that ``--out`` stands for, before anything is computed, if the command may not write them later."""
     for path in paths:
         if _command is not None:
+            _command.claim(path, "out")
             _command.check_output(path)
 
 
@@ -179,15 +205,20 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
     """
     if str(path) == STANDARD:
         screen = cast(TextIO, _Screen()) if sys.stdout.isatty() else sys.stdout
+        if isinstance(screen, io.TextIOWrapper):  # formats are UTF-8 wherever they go
+            screen.reconfigure(encoding="utf-8", errors="replace")
         yield sys.stdout.buffer if "b" in mode else screen
         return
     path = Path(path)
-    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-    check_outputs([path])
+    layout: dict[str, Any] = (
+        {} if "b" in mode else {"encoding": "utf-8", "newline": "\n", "errors": "replace"}
+    )
+    if _command is not None:
+        _command.check_output(path)
     try:
-        path = path.resolve() if path.is_symlink() else path
+        path = find_real(path) if path.is_symlink() else path
         if path.exists() and not path.is_file() and not path.is_dir():
-            with path.open(mode, encoding=encoding, newline=newline) as stream:
+            with path.open(mode, **layout) as stream:
                 yield stream
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +226,7 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
         temporary = Path(name)
         try:
             os.fchmod(descriptor, 0o666 & ~_current_umask())
-            with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
+            with os.fdopen(descriptor, mode, **layout) as stream:
                 yield stream
                 if durable:
                     stream.flush()
@@ -219,7 +250,9 @@ def _rename(made: Path, path: Path) -> None:
 def move_into_place(made: Path, folder: Path) -> None:
     """Move all files of a folder into another one; a file that is there already with the same content is left alone."""
     changed = [file for file in sorted(made.iterdir()) if not _is_same(file, folder / file.name)]
-    check_outputs(folder / file.name for file in changed)
+    for file in changed:
+        if _command is not None:
+            _command.check_output(folder / file.name)
     for file in changed:
         _rename(file, folder / file.name)
 
@@ -293,12 +326,18 @@ def decode_lines(
         raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error
 
 
-def read_json(path: Path) -> Any:
-    """Read JSON from an untrusted file (``.gz`` is unpacked); one that is huge or nested without end is a ValueError too."""
+def read_bounded(path: Path, most: int = MOST_SETTINGS) -> bytes:
+    """Read a small file (``.gz`` is unpacked), also an untrusted one or a device: more bytes than ``most`` are a ValueError."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        content = stream.read(MOST_JSON + 1)
-    if len(content) > MOST_JSON:
-        raise ValueError(f"it has more than {MOST_JSON:,} bytes, which are not read")
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes, which are not read")
+    return content
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON from an untrusted file; one that is huge or nested without end is a ValueError too."""
+    content = read_bounded(path, MOST_JSON)
     try:
         return json.loads(content)
     except RecursionError as error:
@@ -316,4 +355,4 @@ def hash_file(path: Path) -> str:
 
 def as_text(stream: BinaryIO) -> TextIO:
     """A text layer over a binary stream, for writers."""
-    return io.TextIOWrapper(stream, encoding="utf-8", newline="\n", write_through=True)
+    return io.TextIOWrapper(stream, encoding="utf-8", newline="\n", errors="replace", write_through=True)

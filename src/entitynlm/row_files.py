@@ -27,7 +27,13 @@ ROW_GROUP = 100_000  # rows of a Parquet file that are in memory at a time
 def choose_kind(wanted: Kind | None, out: str) -> Kind:
     """The kind of table asked for, or the one that the output's name tells, or TSV."""
     ending = Path(out).suffix[1:].lower()
-    kind: Kind = wanted or {kind: kind for kind in get_args(Kind)}.get(ending, "tsv")
+    known: dict[str, Kind] = {"": "tsv", "txt": "tsv", **{kind: kind for kind in get_args(Kind)}}
+    folder = out.endswith(("/", "\\")) or Path(out).is_dir()
+    if wanted is None and not folder and ending not in known:
+        raise ConfigError(
+            f"{out}: which kind of table is this? Say so with --as ({', '.join(get_args(Kind))})"
+        )
+    kind = wanted or known.get(ending, "tsv")
     if kind == "parquet" and out == STANDARD:
         raise ConfigError("Parquet is not for a terminal: name a file or a folder with --out")
     return kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,26 @@ def test_a_restart_says_what_was_done(model: Path, corpus: Path, tmp_path: Path)
     assert isinstance(refused.exception, ConfigError) and "least 2 → 3" in str(refused.exception)
     assert go("--least", 3, "--restart").exit_code == 1
     assert read_folder(tmp_path / "out") != before
+
+
+def test_a_finished_job_can_be_verified(model: Path, corpus: Path, tmp_path: Path) -> None:
+    call = ("batch", "characters", corpus, "--model", model, "--out", tmp_path / "out")
+    run(*call)
+    assert run(*call, "--verify").exit_code == 0
+    (tmp_path / "out" / "shards" / "news.characters.tsv").write_text("changed")
+    before = read_folder(tmp_path / "out")
+    result = run(*call, "--verify")
+    assert result.exit_code == 1 and "7 shards, damaged: news" in result.stdout
+    assert read_folder(tmp_path / "out") == before
+
+
+def test_names_that_are_not_utf8(model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    Path(os.fsdecode(os.fsencode(folder) + b"/na\xefve.txt")).write_text("Ann saw Bo. She ran.")
+    result = run("batch", "annotate", folder, "--model", model, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "shards" / "na?ve.jsonl").is_file()
 
 
 def test_a_job_without_failures_ends_well(model: Path, tmp_path: Path) -> None:

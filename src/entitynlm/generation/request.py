@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
+
+COLDEST, HOTTEST = 0.01, 100.0  # the likeliest word alone; all words alike: logits stay finite between them
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,10 @@ class ContinuationRequest:
     def __post_init__(self) -> None:
         if self.words < 1 or (self.sentences is not None and self.sentences < 1):
             raise ConfigError("a continuation has one word and one sentence at least")
-        if not 0 < self.temperature < math.inf:  # which nan is not either
-            raise ConfigError(f"the temperature must be a number above zero, not {self.temperature}")
+        if not COLDEST <= self.temperature <= HOTTEST:  # which nan is not either
+            raise ConfigError(
+                f"the temperature is a number from {COLDEST} to {HOTTEST}, not {self.temperature}"
+            )
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"top-p must be above zero and at most one, not {self.top_p}")
         for name in self.cast:

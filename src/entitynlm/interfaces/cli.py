@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import io
 import os
 import sys
 from typing import Any
@@ -127,6 +128,7 @@ def main() -> None:
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "PASSIVE"
     )  # a text is short: torch's threads would spin longer than they work
+    open_streams()
     gc.set_threshold(100_000, 50, 100)  # importing makes a million objects, of which none is garbage
     try:
         try:
@@ -146,6 +148,16 @@ def main() -> None:
         if isinstance(error, RuntimeError) and "allocate" not in str(error):  # torch has no MemoryError
             raise
         end("error: there is not enough memory for this; take fewer samples, or a shorter text", 2)
+
+
+def open_streams() -> None:
+    """Put the null device in place of standard streams that the caller has closed; signs that one can't show are replaced."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def end(message: str | None, code: int) -> None:

@@ -187,7 +187,8 @@ def distinguish(names: Iterable[str]) -> Iterator[str]:
 
 def is_folder(out: str) -> bool:
     """Tell whether an output is a folder: it is one, or it is written like one."""
-    return out.endswith(("/", "\\")) or Path(out).is_dir() or not Path(out).suffix
+    path = Path(out)
+    return out.endswith(("/", "\\")) or path.is_dir() or not (path.suffix or path.is_file())
 
 
 def choose_format(to: str | None, out: str, default: str) -> str:

@@ -141,7 +141,7 @@ DefaultModel = Annotated[
 _DEVICE = "Where to compute: cpu, cuda, cuda:1 or mps."
 Device = Annotated[str, typer.Option(callback=check_device, help=_DEVICE)]
 _THREADS = "Number of CPU threads. Default: torch chooses."
-Threads = Annotated[int | None, typer.Option(min=1, help=_THREADS)]
+Threads = Annotated[int | None, typer.Option(min=1, max=4096, help=_THREADS)]
 _BACKBONE = (
     "A pretrained causal language model that reads the text in place of the LSTM: smollm2, a folder in the "
     "format of transformers, a .gguf file, or a name on the Hugging Face hub."
@@ -291,25 +291,24 @@ def is_annotated(parameter: inspect.Parameter) -> bool:
 def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> CommandFiles:
     """Find out from the checks of a command's options which files it reads and writes, and refuse those that it may not write."""
 
-    def list_paths(*checks: Callable[..., Any]) -> list[Path]:
-        found: list[Any] = []
+    def list_paths(*checks: Callable[..., Any]) -> list[tuple[str, Path]]:
+        found: list[tuple[str, Path]] = []
         for parameter in parameters:
             infos = get_args(parameter.annotation)[1:]
             if infos and getattr(infos[0], "callback", None) in checks:
                 value = values[parameter.name]
-                found += value if isinstance(value, list) else [value]
-        return [Path(path) for path in found if path is not None and str(path) != STANDARD]
+                named = value if isinstance(value, list) else [value]
+                found += [(parameter.name, Path(one)) for one in named if one not in (None, STANDARD)]
+        return found
 
     from entitynlm.interfaces.inputs import expand_files
 
-    models = [path for path in list_paths(check_model, check_model_or_default) if path.is_dir()]
-    folders = [cache_folder(), *list_paths(check_folder), *models]
+    models = [path for _, path in list_paths(check_model, check_model_or_default) if path.is_dir()]
+    folders = [cache_folder(), *(path for _, path in list_paths(check_folder)), *models]
     files = CommandFiles(folders, force=bool(values.get("force")))
-    for path in list_paths(check_exists, expand_files):
+    for _, path in list_paths(check_exists, expand_files):
         files.note_input(path)
-    outputs = list_paths(check_writable)
-    for path in outputs:
+    for name, path in list_paths(check_writable):
         files.check_output(path)
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        raise ConfigError(f"{outputs[0]}: two outputs can't go to one file")
+        files.claim(path, name)
     return files

@@ -178,8 +178,11 @@ def measure_surprisal(
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
-    if base <= 1:
+    if not 1 < base < math.inf:  # which nan is not either
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
+    for name, number in (("samples", samples), ("repeats", repeats)):
+        if not isinstance(number, int) or number < 1:
+            raise ConfigError(f"{name} is a whole number above 0, not {number!r}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     # an untrained model's guesses at mentions say nothing
     hindsight = (hindsight or annotated is not None) and not given and not pretrained.untrained

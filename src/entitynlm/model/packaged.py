@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from entitynlm.errors import DataError, MissingExtraError, ModelError
-from entitynlm.files import hash_file, read_json
+from entitynlm.files import hash_file, read_bounded, read_json
 from entitynlm.hash_lists import HASH_LIST, read_hash_list
 from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs, strip_prefix
 
@@ -105,7 +105,7 @@ def check_hashes(folder: Path) -> bool:
     if not manifest.exists():
         return False
     try:
-        files = read_hash_list(manifest.read_text(encoding="utf-8"))
+        files = read_hash_list(read_bounded(manifest).decode("utf-8"))
     except (OSError, ValueError, DataError) as error:
         raise ModelError(f"{manifest}: the list of hashes can't be read ({error})") from error
     for name, expected in files.items():

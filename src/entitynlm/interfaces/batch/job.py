@@ -4,8 +4,7 @@
     DIR/failed/NAME.failed.jsonl  its documents that failed, with the reason (if there are any)
     DIR/manifest.jsonl            the job's settings, then a record of each shard that is done, in the end in their order
 
-Outputs are written beside their place and renamed. A shard without a record is done again, and gives the same bytes, here or
-by Ray. Every worker has one thread: the last digits of a matrix product depend on the number of threads.
+A shard without a record is done again, and gives the same bytes: every worker has one thread, which the last digits depend on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Cut the input of a batch job into shards, always in the same way, and read them.
-
-A file is a shard; JSON lines are cut after every so many documents. The input is read once for this: a shard has the hash of
-its bytes, by which a changed input is found.
-"""
+"""Cut the input of a batch job into shards, always in the same way, and read them: files, and so many JSON lines each."""
 
 import hashlib
 import itertools
@@ -29,9 +25,9 @@ class Shard(msgspec.Struct, frozen=True):
     """The documents that one worker handles at a time: those of a file, or of consecutive lines of one."""
 
     name: str  # of its outputs, without an ending
-    path: str  # absolute, because workers may have another working folder
+    path: bytes  # absolute, because workers may have another working folder; a name need not be UTF-8
     file: str  # the file's name below the folder that was named on the command line
-    digest: str = ""  # SHA-256 of the input
+    digest: str = ""  # SHA-256 of the input, by which a changed input is found
     start: int = 0  # the byte at which lines begin …
     line: int = 0  # … after so many other lines …
     number: int = 0  # … with so many documents
@@ -43,9 +39,9 @@ def plan_shards(
 ) -> list[Shard]:
     """Cut files and folders into shards of at most so many JSON lines, in their order; the folder ``out`` is left out."""
     shards: list[Shard] = []
-    texts = list(list_texts(named, out))
+    texts = [(path, file.encode("utf-8", "replace").decode()) for path, file in list_texts(named, out)]
     for (path, file), name in zip(texts, distinguish(strip_endings(file) for _, file in texts), strict=True):
-        whole = Shard(name, str(path.resolve()), file)
+        whole = Shard(name, os.fsencode(path.resolve()), file)
         try:
             packed = path.suffix == ".gz" or find_format(path, format) != "jsonl"
             cut = [] if packed else list(cut_lines(whole, documents))
@@ -64,16 +60,16 @@ def hash_input(path: Path, file: str) -> str:
     """Hash a file and its name, after which documents are called; brat's annotation has its text beside it."""
     files = (path, path.with_suffix(".txt")) if path.suffix == ".ann" else (path,)
     hashes = [hash_file(one) if os.access(one, os.R_OK) else "" for one in files]
-    return hashlib.sha256("\0".join([file, *hashes]).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256("\0".join([file, *hashes]).encode()).hexdigest()
 
 
 def cut_lines(whole: Shard, documents: int) -> Iterator[Shard]:
     """Cut a file of JSON lines after every so many documents; an empty line is none."""
     line = number = 0
-    with Path(whole.path).open("rb") as stream:
+    with Path(os.fsdecode(whole.path)).open("rb") as stream:
         for count in itertools.count():
             start, lines, found = stream.tell(), 0, 0
-            digest = hashlib.sha256(f"{whole.file}\0{line}\0{number}\0".encode("utf-8", "surrogateescape"))
+            digest = hashlib.sha256(f"{whole.file}\0{line}\0{number}\0".encode())
             while found < documents and (content := stream.readline()):
                 digest.update(content)
                 lines, found = lines + 1, found + bool(content.strip())
@@ -86,11 +82,12 @@ def cut_lines(whole: Shard, documents: int) -> Iterator[Shard]:
 
 def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> Iterator[Document]:
     """Read the documents of a shard; ``fail`` is told of a file or record that can't be read, and reading goes on."""
+    path = os.fsdecode(shard.path)
     try:
-        if find_format(shard.path, format) != "jsonl":
-            yield from read_documents(shard.path, format)
+        if find_format(path, format) != "jsonl":
+            yield from read_documents(path, format)
             return
-        with open_binary(shard.path) as stream:
+        with open_binary(path) as stream:
             stream.seek(shard.start)
             source = Source(shard.file, stream, options=parse_format(format)[1] if format else {})
             lines = enumerate(itertools.islice(stream, shard.lines), shard.line + 1)

@@ -40,6 +40,7 @@ class BatchOptions:
     :param engine: local: processes on this machine; ray: Ray Data, on the cluster RAY_ADDRESS or a Ray of its own (extra scale).
     :param documents_per_shard: JSON lines are cut into shards of this many documents; any other file is a shard.
     :param restart: Remove the outputs that the job in the folder has recorded, and do everything again.
+    :param verify: Do nothing but compare the outputs with their hashes in the manifest; the exit code is 1 if one differs.
     """
 
     files: Input
@@ -51,6 +52,7 @@ class BatchOptions:
     engine: Literal["local", "ray"] = "local"
     documents_per_shard: Annotated[int, typer.Option(min=1)] = 1000
     restart: bool = False
+    verify: bool = False
 
     def run(
         self,
@@ -68,10 +70,15 @@ class BatchOptions:
         loading = options.ModelOptions(self.model, self.device, 1)
         worker = job.Worker(loading, out, self.format, endings, compute, write, bool(given))
         with job.open_job(out, settings, restart=self.restart) as before:
+            if self.verify:
+                damaged = [one.name for one in before if not job.is_whole(out, one)]
+                terminal.print(
+                    f"{count(before, 'shard')}, damaged: {', '.join(damaged) or 'none'}", markup=False
+                )
+                raise typer.Exit(1 if damaged else 0)
             shards = plan_shards(self.files, self.documents_per_shard, format=self.format, out=out)
             done = job.keep_whole(out, before, [] if self.restart else shards)
             pending = [shard for shard in shards if shard.name not in done]
-            terminal.message(f"{count(shards, 'shard')}, {len(done):,} of them done before")
             job.write_lines(out / job.MANIFEST, [settings, *done.values()])
             if pending:
                 terminal.unpack_for(self.model)  # else each worker would do it
@@ -88,11 +95,17 @@ class BatchOptions:
         }
         told = f"{count(totals['documents'], 'document')}, {count(totals['tokens'], 'token')}"
         terminal.print(f"{told} in {count(shards, 'shard')}: {print_path(self.out)}", markup=False)
-        figures = {"new_shards": len(pending), "tokens_per_second": round(new / seconds, 1)}
-        terminal.write_json({**settings, **totals, "shards": len(shards), **figures})
+        totals |= {
+            "shards": len(shards),
+            "new_shards": len(pending),
+            "tokens_per_second": round(new / seconds),
+        }
+        terminal.write_json({**settings, **totals})
         if totals["failed"]:
-            told = f"{count(totals['failed'], 'document')} failed: {print_path(self.out / job.FAILED)}"
-            terminal.print(f"{told} says which and why", markup=False)
+            where = print_path(self.out / job.FAILED)
+            terminal.print(
+                f"{count(totals['failed'], 'document')} failed: {where} says which and why", markup=False
+            )
             raise typer.Exit(1)
 
 
@@ -145,10 +158,6 @@ def batch_characters(
     """List the characters of all books of a corpus.
 
     Writes the two tables of entitynlm characters for each shard. Shards, restarts and failed documents: batch annotate --help.
-
-    Examples:
-
-      entitynlm batch characters novels/ --out casts/
     """
     settings = {"verb": "characters", "kind": kind, **asdict(listing)}
     write = partial(CHARACTER_TABLES.write, kind=kind)

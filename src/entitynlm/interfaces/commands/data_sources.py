@@ -73,7 +73,7 @@ def get(
     :param seed: Seed of the stories: the same one gives the same bytes (default 1).
     """
     offer = get_entry(name)
-    target = out or data / name
+    target = (out or data / name).absolute()
     if offer.generated:
         if source is not None:
             raise ConfigError(f"{name} is generated here: --from makes no sense for it")

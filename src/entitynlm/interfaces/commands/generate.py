@@ -8,16 +8,14 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, make_printable, write_text
+from entitynlm.generation.request import Continuation, ContinuationRequest
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
-    from entitynlm.generation.request import Continuation, ContinuationRequest
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
-
-HOTTEST = 100.0  # all words are as likely as each other there, and logits divided by less stay finite
 
 
 def generate(
@@ -68,22 +66,15 @@ def generate(
     :param out: Also write the continuations as plain text, or the plan as a table.
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
-    if not 0 < temperature <= HOTTEST:
-        raise ConfigError(f"--temperature must be above 0 and at most {HOTTEST:.0f}, not {temperature}")
-    if not 0 < top_p <= 1:
-        raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
-    if not all(names):
-        raise ConfigError("--cast has an empty name between its commas")
-    prompt = None if file is None else read_prompt_file(file, format, terminal)
-    pretrained = model.load(terminal)
-    from entitynlm.generation.continuations import generate_continuations, writes_prose
-    from entitynlm.generation.request import ContinuationRequest
-
-    if prompt is not None:
-        terminal.doubt(prompt, pretrained)
     request = ContinuationRequest(
         words, sentences, temperature, top_p, names, next_entity, not no_new_entities
     )
+    prompt = None if file is None else read_prompt_file(file, format, terminal)
+    pretrained = model.load(terminal)
+    from entitynlm.generation.continuations import generate_continuations, writes_prose
+
+    if prompt is not None:
+        terminal.doubt(prompt, pretrained)
     if plan and next_entity is not None:
         raise ConfigError("a plan tells who comes next, so --next-entity has nothing to decide in it")
     if not plan and not writes_prose(pretrained):

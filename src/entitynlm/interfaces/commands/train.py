@@ -13,6 +13,7 @@ import typer
 
 from entitynlm.config import Mode, parse_toml_value
 from entitynlm.errors import ConfigError
+from entitynlm.files import lock_folder
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
@@ -113,7 +114,10 @@ def train(
     # the resolver is trained last, so a stored one is finished
     earlier = terminal.load_model(out).stored_components if stored and resume else {}
     figures: dict[str, Any] = {}
-    with follow_training(terminal) as progress:
+    with (
+        lock_folder(out, "another training is working in this folder"),
+        follow_training(terminal) as progress,
+    ):
         pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
@@ -134,10 +138,11 @@ def train(
             )
             if not figures:
                 pretrained = None
+        if pretrained is not None:
+            save_pretrained(pretrained, out, compact=compact)
     if pretrained is None:
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
-    save_pretrained(pretrained, out, compact=compact)
     losses = {part: pretrained.notes["training"][part] for part in networks}
     for part, values in losses.items():
         best, epoch = values["best_dev_loss"], values["best_epoch"]
