@@ -124,6 +124,7 @@ def zip_files(**files: bytes) -> bytes:
         ),
         (zip_files(mimetype=b"application/epub+zip"), "pandoc can't convert this epub"),
     ],
+    ids=["zip", "damaged", "docx", "epub"],  # an archive has the time in its bytes
 )
 def test_what_is_no_document_gets_a_sentence(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "book.epub"
