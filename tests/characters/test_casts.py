@@ -74,5 +74,5 @@ def test_main_cast(name: str, model: str, request: pytest.FixtureRequest) -> Non
     if reason is not None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     document = as_document(expected["text"].strip())
-    cast = list_characters(annotate_document(load(model), document))
+    cast = list_characters(annotate_document(load(model), document, exact=True))
     assert list(list_mistakes(cast, expected)) == []

@@ -86,7 +86,8 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
         elif word in KIN_GENDERS and not found and token[0].isupper():
             gender, first_follows = gender or KIN_GENDERS[word], True
         elif word in NAME_AGES and (word in NAME_SUFFIXES or not (found or title)):
-            age, start = NAME_AGES[word], start if found else place + 1
+            age = NAME_AGES[word]
+            start = start if found or token[0].isupper() else place + 1
         elif word in NAME_SUFFIXES or (word in NAME_PARTICLES and found):
             continue
         elif not found and word in NAME_ADJECTIVES:

@@ -58,8 +58,10 @@ def _list_forms(document: Document, mention: Mention, common: Container[str]) ->
         return
     start, end = (mention.start + place for place in name.core)
     yield (start, end), NAME_RANK
-    if name.core[0] and words[name.core[0] - 1].lower() in NAME_AGES:  # Old Samuel, beside Young Samuel
-        yield (start - 1, end), NAME_RANK
+    if (
+        document.tokens[start].lower() in NAME_AGES and end - start > 1
+    ):  # Old Samuel, unless there is a Young Samuel
+        yield (start + 1, end), NAME_RANK
 
 
 def _choose_form(forms: Mapping[str, _Form], owners: Mapping[str, int]) -> _Form:
