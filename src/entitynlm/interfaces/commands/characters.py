@@ -83,9 +83,9 @@ def characters(
 
     Persons are found by the model, or taken from an annotated text (corrected in brat, say). For each there are the
     name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what
-    it says and what is said about it, the verbs that it is subject of, and how often it is mentioned in one sentence
-    with others. A second table has all quotations with speakers and addressees. Two persons with different titles or
-    first names are never one.
+    it says and what is said about it, what it does, what is done to it, what it has, how it is described, and how often
+    it is mentioned in one sentence with others. A second table has all quotations with speakers and addressees. Two
+    persons with different titles or first names are never one.
 
     Examples:
 
