@@ -74,6 +74,10 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
             "— Where were you? he asked.\n\nThe sign said: “Closed.”\n\n— At the mill, Ida said.\n\n— And the boy? he asked.",
             ["— Where were you?", "“Closed.”", "— At the mill,", "— And the boy?"],
         ),
+        (
+            "Uncle Tom said:\n\n— The boat is late.\n\nHis wife answered:\n\n— It was late yesterday.",
+            ["— The boat is late.", "— It was late yesterday."],
+        ),
         ("— One thing.\n\n— Another thing.\n\n— A third thing.", []),  # no dialogue
     ],
 )

@@ -50,8 +50,12 @@ def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[S
 
 
 def _is_told(tokens: Sequence[str], start: int, end: int) -> bool:
-    """Tell whether a tag stands in or after a line."""
-    return any(tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end))
+    """Tell whether a tag stands in or after a line, or "said:" and the like before it."""
+    before = (word.lower() for word in tokens[max(0, start - TAG_BEGINNING) : start])
+    introduced = start > 0 and tokens[start - 1] == ":" and not QUOTATION_VERBS.isdisjoint(before)
+    return introduced or any(
+        tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end)
+    )
 
 
 def opens_line(token: str) -> bool:
