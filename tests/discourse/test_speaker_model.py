@@ -47,6 +47,7 @@ def test_marginals_are_those_of_all_readings() -> None:
     [
         ("“Stay,” said [Nora|n] to [Ida|i].", Tag("after verb", "name", "n", None)),
         ("“Stay,” said [the old man|m].", Tag("after verb", "noun", "m", "male")),
+        ("“Stay,” said [her|i] [father|f].", Tag("after verb", "noun", "f", "male")),
         ("“Stay,” she slowly answered [Ida|i].", Tag("after subject", "pronoun", None, "female")),
         (
             "[Ida|i] looked at [Nora|n] and [she|n] said: “Stay.”",

@@ -193,7 +193,8 @@ class TagReader:
     def _read_subject(self, place: int, limit: int) -> _Subject | None:
         """Read the pronoun, name or mention that begins at a token, unless it is a possessor."""
         word = self._lowered[place]
-        mentions = sorted(self._starting.get(place, ()), key=len)
+        possessive = word in POSSESSIVE_PRONOUNS or word == "her"  # "her" in "her father" is no subject
+        mentions = sorted((m for m in self._starting.get(place, ()) if len(m) > possessive), key=len)
         if word in SUBJECT_GENDERS:
             form = FIRST_PERSON if word == "i" else PLURAL if word in ("they", "we") else PRONOUN
             entity = next((mention.entity for mention in mentions if len(mention) == 1), None)
