@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,9 @@ import pytest
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.experiments.runner import Runner
-from entitynlm.experiments.table1_language_modelling import (
-    LanguageModelling,
-    LanguageModelPlan,
-    Perplexities,
-    describe,
-)
+from entitynlm.experiments.table1_language_modelling import LanguageModelling, Perplexities, describe
 from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores, pool_seeds
-from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Progress
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
@@ -50,11 +43,10 @@ def make_settings(**training: object) -> Settings:
 def run(
     documents: Documents, out: Path, *seeds: int, record: Record | None = None, **options: Any
 ) -> Perplexities:
-    configurations = options.pop("configurations", {"a": make_settings()})
+    settings = options.pop("settings", make_settings())
     defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
     runner = Runner(out) if record is None else Runner(out, progress=record)
-    plan = LanguageModelPlan(configurations, seeds)
-    return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(plan)
+    return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(settings, seeds)
 
 
 def figures(found: Perplexities) -> str:
@@ -95,7 +87,7 @@ def test_what_is_done_is_not_done_again(documents: Documents, tmp_path: Path) ->
     assert (again.trained, again.measured) == ([], [])
     more = Record()
     both = run(documents, tmp_path, 1, 2, record=more)
-    assert more.trained == ["generative", "causal", "rnnlm"]
+    assert more.trained == ["generative", "rnnlm", "causal"]
     assert both.by_split["test"][0].to_dict() == found.by_split["test"][0].to_dict()
     assert both.by_split["test"][1].to_dict() != found.by_split["test"][0].to_dict()
 
@@ -121,36 +113,13 @@ def test_a_stopped_run_goes_on_to_the_same_figures(
     assert figures(run(documents, tmp_path / "cut", 1)) == figures(whole)
 
 
-def test_each_model_takes_the_configuration_that_is_best_for_it(documents: Documents, tmp_path: Path) -> None:
-    configurations = {"slow": make_settings(learning_rate=1e-6), "quick": make_settings()}
-    found = run(documents, tmp_path, 1, 2, configurations=configurations, ngram=False)
-    assert found.tuning is not None
-    assert (found.tuning.generative, found.tuning.rnnlm) == ("quick", "quick")
-    losses = found.tuning.losses["rnnlm"]
-    assert losses["quick"] < losses["slow"]
-    assert set(load_pretrained(tmp_path / "slow" / "seed-1").parts) == {"generative", "rnnlm"}
-    assert not (tmp_path / "slow" / "seed-2").exists(), "only what was chosen is trained with all seeds"
-
-
-def test_models_may_choose_differently(documents: Documents, tmp_path: Path) -> None:
-    slow = replace(make_settings(), overrides={"rnnlm": {"learning_rate": 1e-6}})
-    other = replace(make_settings(learning_rate=1e-6), overrides={"rnnlm": {"learning_rate": 0.01}})
-    found = run(documents, tmp_path, 1, configurations={"a": slow, "b": other})
-    assert found.tuning is not None
-    assert (found.tuning.generative, found.tuning.rnnlm) == ("a", "b")
-    rows = {row.name: row for row in found.by_split["test"][0].rows}
-    expected = load_pretrained(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
-    assert expected < load_pretrained(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
-    assert rows["RNNLM"].tokens == rows["EntityNLM marginal"].tokens
-
-
 def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_path: Path) -> None:
     run(documents, tmp_path, 1, ngram=False)
     other = {**documents, "train": documents["train"][:-1]}
     with pytest.raises(ConfigError, match=r"another corpus \(its train documents"):
         run(other, tmp_path, 1)
     with pytest.raises(ConfigError, match="other settings or another seed"):
-        run(documents, tmp_path, 1, configurations={"a": make_settings(learning_rate=0.02)})
+        run(documents, tmp_path, 1, settings=make_settings(learning_rate=0.02))
 
 
 def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_path: Path) -> None:
@@ -164,28 +133,6 @@ def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_p
     assert (tmp_path / "generative.safetensors").read_bytes() == weights
     with pytest.raises(ConfigError, match=r"another seed \(generative, rnnlm\)"):
         complete_pretrained(tmp_path, train, dev, settings, parts=["generative"], seed=4)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seeds": ()}, "seed"),
-        ({"seeds": (1, 1)}, "different"),
-        ({"configurations": {}}, "configuration"),
-        (
-            {
-                "configurations": {
-                    "a": make_settings(),
-                    "b": Settings.from_dict({"data": {"singletons": "drop"}}),
-                }
-            },
-            "same words",
-        ),
-    ],
-)
-def test_plans_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        LanguageModelPlan(**{"configurations": {"a": make_settings()}, "seeds": (1,), **options})
 
 
 def make_scores(*log_probs: float, error: float = 0.0, tokens: int = 10) -> SplitScores:

@@ -55,7 +55,7 @@ CORPORA = (
     "work/corpora/ontogum", "work/corpora/litbank", "work/corpora/stories", "work/corpora/inscript",
     "work/conll-2012/v4/data", "work/RUN/annotated",
 )  # fmt: skip
-MODELS = ("ontogum", "inscript", "litbank", "conll", "lm-ontogum/lm/seed-1", "lm-litbank/lm/seed-1")
+MODELS = ("ontogum", "inscript", "litbank", "conll", "lm-ontogum/seed-1", "lm-litbank/seed-1")
 SMALL = {
     "preprocessing": {"vocabulary_size": 300, "minimum_count": 1},
     "model": {"hidden_size": 8, "embedding_size": 8},

@@ -1,13 +1,9 @@
 """The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
 
-    OUT/<configuration>/seed-<n>/       models (P, its proposal, the LSTM baseline), with checkpoints and logs
-    OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
-
-With several configurations each model gets the same tuning budget: all are trained once, with the first seed, and each model
-takes the configuration that is best on development documents, P by the joint perplexity (as the paper does), the LSTM by its own.
+OUT/seed-<n>/                       models (P, its proposal, the LSTM baseline), with checkpoints and logs
+OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
@@ -15,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from entitynlm.config import Mode, to_dict
-from entitynlm.errors import ConfigError
+from entitynlm.config import Mode
 from entitynlm.experiments.paper import CORPORA
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
@@ -46,36 +41,8 @@ from entitynlm.training.settings import Settings
 MAIN = ("5-gram", BARE_MODEL, FINE_TUNED, "RNNLM", "EntityNLM")
 """Rows that others are compared with."""
 
-TUNED: tuple[Mode, ...] = ("generative", "rnnlm")
+TRAINED_PARTS: tuple[Mode, ...] = ("generative", "rnnlm", "causal")
 LIKELIHOOD = "likelihood"
-
-
-@dataclass(frozen=True)
-class LanguageModelPlan:
-    """Configurations and seeds of a training; configurations may not differ in preprocessing and data, which make the words."""
-
-    configurations: Mapping[str, Settings]
-    seeds: Sequence[int] = (1, 2, 3)
-
-    def __post_init__(self) -> None:
-        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            raise ConfigError("name one seed or several different ones")
-        if not self.configurations:
-            raise ConfigError("name one configuration at least")
-        words = {json.dumps([to_dict(s.recipe), to_dict(s.data)]) for s in self.configurations.values()}
-        if len(words) > 1:
-            raise ConfigError(
-                "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
-            )
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """The configuration that each model takes, and the development losses that decided it."""
-
-    generative: str
-    rnnlm: str
-    losses: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -85,7 +52,6 @@ class Perplexities:
     by_split: Mapping[str, Sequence[SplitScores]]
     sampling: Sampling
     seeds: Sequence[int] = ()
-    tuning: Tuning | None = None
 
     def pool(self) -> dict[str, SplitScores]:
         """The scores that tests over documents look at: each document's mean over seeds."""
@@ -134,53 +100,28 @@ class LanguageModelling:
         models = self._gather(pretrained, rnnlm)
         return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
 
-    def reproduce(self, plan: LanguageModelPlan) -> Perplexities:
-        """Tune, train and measure for every seed whatever is not stored yet."""
+    def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
+        """Train and measure for every seed whatever is not stored yet."""
         self.runner.check_corpus(self.documents)
-        tuning = self._tune(plan)
-        by_seed = [self._reproduce_seed(plan, tuning, seed) for seed in plan.seeds]
+        by_seed = [self._reproduce_seed(settings, seed) for seed in seeds]
         by_split = {split: [found[split] for found in by_seed] for split in self.splits}
-        return Perplexities(by_split, self.sampling, plan.seeds, tuning)
+        return Perplexities(by_split, self.sampling, seeds)
 
-    def _tune(self, plan: LanguageModelPlan) -> Tuning:
-        """Train every configuration once, and find the best one for each model."""
-        losses: dict[str, dict[str, float]] = {part: {} for part in TUNED}
-        for name in plan.configurations:
-            pretrained = self._train(plan, name, plan.seeds[0], TUNED)
-            for part in TUNED:
-                losses[part][name] = pretrained.notes["training"][part]["best_dev_loss"]
-        generative, rnnlm = (min(losses[part], key=losses[part].__getitem__) for part in TUNED)
-        tuning = Tuning(generative, rnnlm, losses)
-        if len(plan.configurations) > 1:
-            self.runner.progress.message(
-                f"best on development: EntityNLM {tuning.generative}, RNNLM {tuning.rnnlm}"
-            )
-        return tuning
-
-    def _train(self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
-        self.runner.progress.message(f"{name}, seed {seed}: {', '.join(parts)}")
-        settings = plan.configurations[name]
-        return self.runner.train(f"{name}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
-
-    def _reproduce_seed(self, plan: LanguageModelPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
-        """Train P and its proposal, and the LSTM (in the same folder where both take one configuration); measure them."""
-        together = tuning.generative == tuning.rnnlm
-        parts: tuple[Mode, ...] = ("generative", "causal", *(("rnnlm",) if together else ()))
-        pretrained = self._train(plan, tuning.generative, seed, parts)
-        other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
-        trained = {**pretrained.notes["training"], "rnnlm": other.notes["training"]["rnnlm"]}
-        settings = {
-            "configurations": [tuning.generative, tuning.rnnlm],
-            "trained": {part: trained[part] for part in ("generative", "causal", "rnnlm")},
+    def _reproduce_seed(self, settings: Settings, seed: int) -> dict[str, SplitScores]:
+        """Train P, its proposal and the LSTM, and measure them."""
+        self.runner.progress.message(f"seed {seed}")
+        trained = self.runner.train(f"seed-{seed}", self.documents, settings, parts=TRAINED_PARTS, seed=seed)
+        key = {
+            "trained": {part: trained.notes["training"][part] for part in TRAINED_PARTS},
             "sampling": asdict(replace(self.sampling, workers=1)),
             "likelihoods": list(self.likelihoods),
             "ngram": self.ngram,
         }
-        gather = cache(lambda: self._gather(pretrained, other))
+        gather = cache(lambda: self._gather(trained, None))
         return {
             split: self.runner.step(
                 f"scores/seed-{seed}-{split}",
-                settings,
+                key,
                 lambda split=split: self._measure(split, gather()),  # type: ignore[misc]
                 encode=SplitScores.to_dict,
                 decode=partial(msgspec.convert, type=SplitScores),
@@ -235,7 +176,6 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "seeds": list(found.seeds),
         **facts,
         "sampling": asdict(found.sampling),
-        "tuning": asdict(found.tuning) if found.tuning else None,
         "splits": splits,
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }

@@ -35,11 +35,10 @@ def evaluate_lm(
     VariKN.
 
     With --model (or without --out: for the default model) that model is measured. With --out P, its proposal and the LSTM are
-    trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. Each
-    configuration is trained for both models, the LSTM with the changes in its section [rnnlm]; of several (-c A -c B …) each
-    model takes the one that is best for it on development documents. (--seed is that of the sampling.) With --backbone the rows
-    are the language model as it came, fine-tuned on the words of the training documents (a small layer before its
-    output), and EntityNLM on that.
+    trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. The
+    LSTM has the changes in the configuration's section [rnnlm]. (--seed is that of the sampling.) With --backbone the rows are
+    the language model as it came, fine-tuned on the words of the training documents (a small layer before its output), and
+    EntityNLM on that.
 
     Examples:
 
@@ -54,7 +53,7 @@ def evaluate_lm(
     perplexity.check()
     numbers = shared.parse_seeds(seeds)
     tuned = {"model.tuned_output": True} if training.backbone else {}
-    configurations = training.load_configurations(tuned)
+    settings = training.load_settings(tuned)
     corpus = source.open("train", "dev") if training.out else source.open()
     splits = shared.choose_splits(corpus, split)
     chosen = "" if training.out else options.check_model_or_default(model)
@@ -65,8 +64,7 @@ def evaluate_lm(
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = perplexity.make_experiment(corpus, splits, runner)
         if training.out:
-            plan = table1.LanguageModelPlan(configurations, numbers)
-            found = experiment.reproduce(plan)
+            found = experiment.reproduce(settings, numbers)
         else:
             pretrained = terminal.load_model(chosen, source.device)
             other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None

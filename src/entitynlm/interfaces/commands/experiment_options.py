@@ -61,11 +61,11 @@ class TrainingOptions:
     """Models that are trained on the corpus instead of a given one.
 
     :param out: Train what is needed and not there yet in this folder, which also gets tables.md, tables.json and a log.
-    :param config: A TOML file of settings (the folder configs/ has examples); evaluate lm takes several.
+    :param config: A TOML file of settings (the folder configs/ has examples).
     """
 
     out: options.OptionalFolder = None
-    config: Annotated[list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)] = None
+    config: Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists)] = None
     set_: options.Set = None
     backbone: options.Backbone = None
 
@@ -78,27 +78,12 @@ class TrainingOptions:
         if self.out is not None and model is not None:
             raise ConfigError("--model measures a given model, --out trains models: choose one of them")
 
-    def load_configurations(self, defaults: Mapping[str, Any] | None = None) -> dict[str, Settings]:
-        """Load settings by the names of their files; --set changes ``defaults``."""
+    def load_settings(self, defaults: Mapping[str, Any] | None = None) -> Settings:
+        """Load the configuration; --set changes ``defaults``."""
         from entitynlm.training.settings import load_settings
 
         changes = {**(defaults or {}), **parse_changes(self.set_ or [])}
-        named: dict[str, Path | None] = {path.stem: path for path in self.config or []}
-        if len(named) < len(self.config or []):
-            raise ConfigError(
-                "two configuration files have the same name, which is to be their folder's name"
-            )
-        return {
-            name: load_settings(path, changes, language_model=self.backbone)
-            for name, path in (named or {"default": None}).items()
-        }
-
-    def load_settings(self, defaults: Mapping[str, Any] | None = None) -> Settings:
-        """Load the settings of the one configuration."""
-        (settings, *others) = self.load_configurations(defaults).values()
-        if others:
-            raise ConfigError("one configuration is wanted here, not several (-c)")
-        return settings
+        return load_settings(self.config, changes, language_model=self.backbone)
 
 
 @dataclass(frozen=True)
