@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from entitynlm.errors import ConfigError
+from entitynlm.results import Result
 from entitynlm.text.document import Document
 
 COLDEST, HOTTEST = 0.01, 100.0  # the likeliest word alone; all words alike: logits stay finite between them
@@ -45,8 +46,8 @@ class ContinuationRequest:
                 raise ConfigError("a member of the cast has an empty name")
 
 
-@dataclass(frozen=True)
-class Continuation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Continuation(Result):
     """A generated text, its document with mentions, and the names of its entities."""
 
     text: str

@@ -16,12 +16,13 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
 from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.results import Result
 
 SCORED_WORDS = 4_000  # words scored at once: long enough to be fast, short enough for any memory
 
 
-@dataclass(frozen=True)
-class AnalysisScore:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnalysisScore(Result):
     """Log-probabilities (nats) of a document's variables, per word of the model's word sequence.
 
     ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (inside a mention, outside of one) has log-probability zero.

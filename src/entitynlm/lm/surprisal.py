@@ -29,6 +29,7 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
 from entitynlm.progress import SILENT, Progress
+from entitynlm.results import Result
 from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
@@ -118,8 +119,8 @@ def _choose(*values: float | None) -> float:
     return next((value for value in values if value is not None), 0.0)
 
 
-@dataclass(frozen=True)
-class Surprisal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Surprisal(Result):
     """The tables of one document.
 
     :param analysed: the document with its mentions: its own ones if ``given``, those found with hindsight if asked, else none.
@@ -129,6 +130,8 @@ class Surprisal:
     :param deviations: (R, T) how far each repeat's surprisal of each of the model's words is from the estimate.
     :param source: what "without entities" was measured by.
     """
+
+    INTERNAL = frozenset(("encoded", "originals", "trace", "deviations"))
 
     tokens: tuple[TokenRow, ...]
     mentions: tuple[MentionRow, ...]

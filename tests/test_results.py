@@ -1,0 +1,55 @@
+"""Results of a model: pickled, copied, compared, shown on one line, as plain data."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import entitynlm
+from entitynlm.results import Result
+from support.small_model import store_model
+
+TEXT = "Ann saw Bo. She ran."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def results(model: Path) -> list[Result]:
+    loaded = entitynlm.load(model)
+    return [
+        loaded.surprisal(TEXT, samples=3, repeats=1),
+        loaded.surprisal("Bo ran.", samples=3, repeats=1),
+        loaded.log_prob(loaded.annotate(TEXT)),
+    ]
+
+
+def test_results_are_pickled_copied_and_compared(results: list[Result]) -> None:
+    for result in results:
+        assert pickle.loads(pickle.dumps(result)) == result
+        assert copy.deepcopy(result) == result and copy.copy(result) == result
+    assert results[0] != results[1] and results[0] != results[2]
+
+
+def test_results_are_plain_data_and_one_line(results: list[Result]) -> None:
+    for result in results:
+        assert "\n" not in repr(result) and len(repr(result)) < 200
+        assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
+    table = results[0].to_dict()
+    assert [row["token"] for row in table["tokens"]][:3] == ["Ann", "saw", "Bo"]
+    assert table["base"] == 2.0 and "trace" not in table
+
+
+def test_documents_go_through_a_process_pool(model: Path) -> None:
+    document = entitynlm.load(model).annotate(TEXT)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(len, document).result() == len(document)
