@@ -101,7 +101,7 @@ def read_default(value: ast.expr) -> Any:
     ("owner", "name", "arguments"),
     [
         (owner, *found)
-        for owner in (entitynlm, entitynlm.EntityNLM)
+        for owner in (entitynlm, entitynlm.EntityNLM, entitynlm.Document)
         for found in list_signatures(owner.__name__)
     ],
 )
