@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, PieceTree, refuse_word
+from entitynlm.generation.generator import (
+    Constraints,
+    GeneratedWord,
+    Generator,
+    PieceTree,
+    refuse_word,
+    run_together,
+)
 from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.opening import begin_story
 from entitynlm.inference.story_state import StoryState
@@ -22,6 +29,12 @@ from support.prose_model import make_prose_model
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
     return make_prose_model(tmp_path_factory.mktemp("lm"))
+
+
+def take_step(
+    generator: Generator, state: StoryState, constraints: Constraints
+) -> tuple[StoryState, GeneratedWord]:
+    return run_together(generator.network.backbone, [generator.step(state, constraints)])[0]
 
 
 @pytest.fixture
@@ -42,7 +55,7 @@ class Generated(NamedTuple):
 def generate(generator: Generator, state: StoryState, words: int, constraints: Constraints) -> Generated:
     generated: list[GeneratedWord] = []
     while len(generated) < words or state.history.remaining:
-        state, word = generator.step(state, constraints)
+        state, word = take_step(generator, state, constraints)
         generated.append(word)
         constraints = constraints.settle(word.e, word.l)
     return Generated(*(list(values) for values in zip(*(word[:4] for word in generated), strict=True)))
@@ -67,7 +80,7 @@ def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Generator) 
     """Each word ends once, begins with no END, and the state afterwards is that of having read all pieces."""
     state, tokenizer, pieces = begin_story(generator.network), generator.words.tokenizer, []
     for _ in range(30):
-        state, word = generator.step(state, Constraints())
+        state, word = take_step(generator, state, Constraints())
         assert tokenizer.ends_word(word.pieces[-1]) and not any(map(tokenizer.ends_word, word.pieces[:-1]))
         assert not {*word.pieces} & {*tokenizer.never_generated}
         assert generator.words[word.x] == tokenizer.join(word.pieces)
@@ -103,7 +116,7 @@ def test_words_of_several_pieces_are_drawn_with_their_probability() -> None:
     generator = Generator(network, OpenVocabulary(tokenizer), torch.Generator().manual_seed(0))
     end = generator.words.learn(SENTENCE_END)
     state = add_entity(generator, begin_story(network), "ab", "a").choose(1, 1, 2)
-    drawn = [generator.step(state, Constraints(banned=(end,)))[1].x for _ in range(draws)]
+    drawn = [take_step(generator, state, Constraints(banned=(end,)))[1].x for _ in range(draws)]
     words = [word for word in tokenizer.list_words() if word != SENTENCE_END]
     probs = np.zeros(len(words))
     with torch.no_grad():

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 
 from entitynlm.coref.annotation import annotate_document, can_annotate
 from entitynlm.errors import ConfigError
 from entitynlm.generation.agreement import MentionAgreement
-from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, Words
+from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, Reading, Words, run_together
 from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.opening import StoryOpening
 from entitynlm.generation.rendering import append_text, list_mention_spans, render
@@ -55,10 +56,14 @@ def generate_continuations(
             "this model has a closed vocabulary and writes no prose; `entitynlm generate --plan` tells who acts next, and a "
             "model on a pretrained language model (entitynlm-en-smollm2) writes"
         )
-    request, draws = request or ContinuationRequest(), torch.Generator(device="cpu").manual_seed(seed)
+    request, draws = request or ContinuationRequest(), torch.Generator().manual_seed(seed)
     opening = StoryOpening(pretrained, prompt, request.cast, draws)
-    writer = ContinuationWriter(pretrained, opening, request, draws)
-    return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
+    words = OpenVocabulary(pretrained.encoder.tokenizer)
+    seeds = np.random.SeedSequence(seed).generate_state(count - 1).tolist()
+    others = [torch.Generator().manual_seed(own) for own in seeds]
+    writers = [ContinuationWriter(pretrained, opening, request, words, own) for own in (draws, *others)]
+    readings = [writer.write(f"continuation-{number}") for number, writer in enumerate(writers, start=1)]
+    return run_together(opening.network.backbone, readings)
 
 
 @dataclass
@@ -103,11 +108,12 @@ class ContinuationWriter:
         pretrained: Pretrained,
         opening: StoryOpening,
         request: ContinuationRequest,
+        words: OpenVocabulary,
         draws: torch.Generator,
     ) -> None:
         self.pretrained, self.encoder = pretrained, pretrained.encoder
         self.opening, self.request = opening, request
-        self.words = OpenVocabulary(self.encoder.tokenizer)
+        self.words = words
         if opening.encoded is not None:
             self.words.learn_text(opening.encoded)
         self.generator = Generator(opening.network, self.words, draws)
@@ -162,20 +168,22 @@ class ContinuationWriter:
 
     # -- words ---------------------------------------------------------------------------------------------------------
 
-    def write(self, id: str) -> Continuation:
+    def write(self, id: str) -> Reading[Continuation]:
         """Write a continuation as long as was asked for, and close its last sentence."""
         opening = self.opening
         tokens = list(opening.prompt.tokens) if opening.prompt is not None else []
         partial = PartialText(opening.state, self.constraints, tokens, fresh=opening.begins_sentence)
         if self.constraints.next_entity is not None:
-            partial = self._reach_entity(partial)
+            partial = yield from self._reach_entity(partial)
         while not partial.is_enough(self.request):
-            self.extend(partial)
-        while self.extend(partial, closing=True):
+            yield from self.extend(partial)
+        while (yield from self.extend(partial, closing=True)):
             pass
         return render(self.encoder, partial.words, id, opening.names)[0]
 
-    def extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
+    def extend(
+        self, partial: PartialText, *, closing: bool = False, mention: bool | None = None
+    ) -> Reading[bool]:
         """Add one word; with ``closing`` only if it closes the sentence that has just ended.
 
         :param mention: whether a mention starts with it; None: that is drawn.
@@ -191,7 +199,7 @@ class ContinuationWriter:
             names={**constraints.names, **too_long},
             list_forms=lambda entity: self._list_forms(partial, entity),
         )
-        state, word = self.generator.step(partial.state, step)
+        state, word = yield from self.generator.step(partial.state, step)
         closes = partial.fresh and bool(partial.words) and word.closes_sentence
         if closing and not closes:
             return False
@@ -212,7 +220,7 @@ class ContinuationWriter:
 
     # -- the entity that was asked for -----------------------------------------------------------------------------------
 
-    def _reach_entity(self, start: PartialText) -> PartialText:
+    def _reach_entity(self, start: PartialText) -> Reading[PartialText]:
         """Write up to the mention that was asked for and a few words more, so that a reader finds it there.
 
         Some words outside of mentions are drawn; the mention is put where equations 3, 4 and 6 like it best, or next best, until
@@ -224,11 +232,11 @@ class ContinuationWriter:
             path, places = start.copy(), []
             while len(path.words) < MENTION_PATIENCE:
                 places.append(self._prepare_mention(path.copy(), start.constraints.next_entity))
-                self.extend(path, mention=False)
+                yield from self.extend(path, mention=False)
             for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
                 while partial.constraints.next_entity is not None or partial.state.history.remaining:
-                    self.extend(partial, mention=True)
-                self.extend(partial)
+                    yield from self.extend(partial, mention=True)
+                yield from self.extend(partial)
                 if self._is_found(partial.words):
                     return partial
                 first = first or partial

@@ -2,13 +2,17 @@
 
 A model with entities can be asked for a continuation in which a given entity appears next, in which no new entities come up, or
 that starts with a given cast. These are constraints on the variables R and E; words follow from them.
+
+What reads pieces is a coroutine: it yields a piece with the carry to read it after, and gets the carry after it. So several
+continuations, each with its own coroutine, are read by the language model together (:func:`run_together`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Generator as Coroutine
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,7 +22,7 @@ from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.story_state import Expectation, StoryState, create_entities
 from entitynlm.inference.words.word_tables import make_row
-from entitynlm.model.backbones.base import Carry
+from entitynlm.model.backbones.base import Backbone, Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
 
@@ -28,6 +32,9 @@ LEAST = -50.0  # log-probability of an expression that is impossible here, so th
 
 Words = tuple[int, ...]
 """Ids of the words of an expression."""
+Result = TypeVar("Result")
+Reading = Coroutine[tuple[Carry, int], Carry, Result]
+"""A coroutine that asks for pieces to be read."""
 PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
 """By the first pieces of a word, what the backbone carries after them, and (V,) the weights by which the next piece is drawn."""
 
@@ -88,6 +95,23 @@ class GeneratedWord(NamedTuple):
     form: tuple[int, ...] = ()
 
 
+@torch.no_grad()
+def run_together(backbone: Backbone, readings: Sequence[Reading[Result]]) -> list[Result]:
+    """Run coroutines to their ends; the pieces that all of them wait for are read at once."""
+    results: dict[int, Result] = {}
+    carries: dict[int, Carry] = dict.fromkeys(range(len(readings)))
+    while carries:
+        waiting: dict[int, tuple[Carry, int]] = {}
+        for number, carry in carries.items():
+            try:
+                waiting[number] = readings[number].send(carry)
+            except StopIteration as end:
+                results[number] = end.value
+        found = backbone.step_each(*zip(*waiting.values(), strict=True)) if waiting else []
+        carries = dict(zip(waiting, found, strict=True))
+    return [results[number] for number in range(len(readings))]
+
+
 class Generator:
     """Sample words from a generative network, piece by piece."""
 
@@ -95,8 +119,7 @@ class Generator:
         self.network, self.words = network, words
         self.generator, self.noise = draws, DrawnNoise(draws)
 
-    @torch.no_grad()
-    def step(self, state: StoryState, constraints: Constraints) -> tuple[StoryState, GeneratedWord]:
+    def step(self, state: StoryState, constraints: Constraints) -> Reading[tuple[StoryState, GeneratedWord]]:
         """Take one step of the generative story of section 2.2; returns the new state and the word."""
         first = not state.history.remaining
         chosen = self._choose_mention(state, constraints) if first else state  # 1. and 2.
@@ -111,9 +134,9 @@ class Generator:
         elif e and not named and constraints.agreement is not None:
             unfit = constraints.agreement.list_unfit(first=first, last=l == 1)
         if named:
-            x, pieces, carry = self._put(chosen, named[-l])  # 3. and 4.
+            x, pieces, carry = yield from self._put(chosen, named[-l])  # 3. and 4.
         else:
-            x, pieces, carry = self._draw_word(chosen, e, constraints, unfit)
+            x, pieces, carry = yield from self._draw_word(chosen, e, constraints, unfit)
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
         ends = self.words.ends_sentence(x, pieces, state.previous)
         closes = self.words.closes_sentence(pieces)
@@ -148,10 +171,11 @@ class Generator:
         best = forms[self._draw(scores / temperature)]
         return best, float(log_probs[sorted(set(first))].logsumexp(0))
 
-    def _read_pieces(self, carry: Carry, pieces: Sequence[int]) -> Carry:
+    @staticmethod
+    def _read_pieces(carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
         """Let the backbone read some pieces; returns what it carries on."""
         for piece in pieces:
-            carry = self.network.backbone.step(carry, torch.tensor([piece], device=self.network.W_r.device))
+            carry = yield carry, piece
         return carry
 
     def _choose_mention(self, state: StoryState, constraints: Constraints) -> StoryState:
@@ -192,36 +216,41 @@ class Generator:
             candidates = candidates[:-1]
         return int(candidates[self._draw(torch.from_numpy(expected.log_entities[candidates]))])
 
-    def _put(self, state: StoryState, x: int) -> tuple[int, Words, Carry]:
+    def _put(self, state: StoryState, x: int) -> Reading[tuple[int, Words, Carry]]:
         """Let the backbone read a word; returns it with its pieces and what the backbone carries on."""
         pieces = self.words.spell(x, state.pieces)
-        return x, pieces, self._read_pieces(state.carry, pieces)
+        carry = yield from self._read_pieces(state.carry, pieces)
+        return x, pieces, carry
 
     def _draw_word(
         self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
-    ) -> tuple[int, Words, Carry]:
+    ) -> Reading[tuple[int, Words, Carry]]:
         """Draw a word piece by piece; a word that is banned, does not end or can't be shown is drawn again."""
         tree: PieceTree = {}
         for _ in range(MOST_DRAWS):
-            pieces = self._draw_pieces(state, entity, constraints, tree)
+            pieces = yield from self._draw_pieces(state, entity, constraints, tree)
             if self.words.is_whole(pieces, in_mention=bool(entity)):
                 x = self.words.learn(self.words.tokenizer.join(pieces))
                 if x not in constraints.banned and self.words[x].lower() not in unfit:
-                    return x, pieces, self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
+                    carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
+                    return x, pieces, carry
             if not refuse_word(tree, pieces):
                 break
-        return self._put(state, self.words.learn(FALLBACK))  # no word that may stand here is probable
+        # no word that may stand here is probable
+        return (yield from self._put(state, self.words.learn(FALLBACK)))
 
     def _draw_pieces(
         self, state: StoryState, entity: int, constraints: Constraints, tree: PieceTree
-    ) -> Words:
+    ) -> Reading[Words]:
         """Draw the pieces of a word, or its first ones where it has too many; what was read for earlier draws is in the tree."""
         tokenizer, backbone = self.words.tokenizer, self.network.backbone
         last = state.pieces[-1] if state.pieces else None
         pieces: Words = ()
         while not pieces or (len(pieces) < MOST_PIECES and not tokenizer.ends_word(pieces[-1])):
             if pieces not in tree:
-                carry = self._read_pieces(tree[pieces[:-1]][0], pieces[-1:]) if pieces else state.carry
+                carry = state.carry
+                if pieces:
+                    carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
                 log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
                 opens = bool(entity) and not pieces
                 log_probs = self.words.exclude(log_probs, opens_mention_word=opens)

@@ -145,6 +145,12 @@ class Backbone(nn.Module):
     def step(self, carry: Carry, pieces: Tensor) -> Carry:
         """After one more piece (B,) of each document."""
 
+    def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
+        """Read one more piece after each of several documents, whose carries are apart; a backbone may read them together."""
+        device = next(self.parameters()).device
+        pairs = zip(carries, pieces, strict=True)
+        return [self.step(carry, torch.tensor([piece], device=device)) for carry, piece in pairs]
+
     @abstractmethod
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
         """The carry of some of the documents, cut off from the gradient of what is past."""

@@ -197,6 +197,18 @@ def test_a_step_is_a_reading_of_one_piece(windowed: Any) -> None:
         assert close(carry.states, torch.stack([states[i + 1] for states in expected]))
 
 
+def test_documents_of_different_lengths_go_on_together(windowed: Any) -> None:
+    documents, following = draw_pieces([3, 40, 11]), draw_pieces([9, 9, 9], seed=7)
+    _, carry = windowed.read(documents, LAYERS)
+    for i in range(9):
+        carry = windowed.step(carry, torch.tensor([own[i] for own in following]), LAYERS)
+        whole = [
+            np.append(document, own[: i + 1]) for document, own in zip(documents, following, strict=True)
+        ]
+        expected = torch.stack([windowed.read([text], LAYERS)[0][0][-1] for text in whole])
+        assert close(carry.states, expected)
+
+
 def test_the_latest_reading_is_not_made_twice(windowed: Any, monkeypatch: Any) -> None:
     document = draw_pieces([20])[0]
     _, carry = windowed.read([document], LAYERS)

@@ -60,17 +60,19 @@ class LayerStack:
         wanted: Set[int],
         *,
         surplus: int = 0,
+        mask: Tensor | None = None,
     ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
         """States (B, n, D) of layers after the next pieces (B, n), and keys and values with theirs added.
 
         :param first: the position of the first of them, of all documents or (B, 1) of each.
         :param keys: per layer, (B, heads, kept, size) of pieces before; likewise ``values``. They are not changed.
         :param surplus: so many more are read, for a matrix of another height, and forgotten.
+        :param mask: (B, kept + n) zero at keys that are padding, one elsewhere; None: none is.
         """
         count = ids.shape[1]
         ids = nn.functional.pad(ids, (0, surplus))
         cache = _make_cache(keys, values)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {} if mask is None else {"attention_mask": mask}
         if self._takes_positions:
             places = first + torch.arange(count + surplus, device=ids.device).clamp_max(count - 1)
             options["position_ids"] = places.expand(len(ids), -1)

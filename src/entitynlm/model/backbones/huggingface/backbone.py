@@ -25,6 +25,7 @@ from entitynlm.model.backbones.base import (
     count_words_read,
     register_backbone,
 )
+from entitynlm.model.backbones.huggingface.carry import LanguageModelCarry
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from entitynlm.model.backbones.huggingface.tokenizer import CONTINUE, OPEN, SubwordTokenizer
@@ -235,6 +236,16 @@ class HuggingFaceBackbone(Backbone):
         if bool((pieces >= self.runtime.pieces).all()):
             return carry  # END is a decision, and nothing that is read
         return self.runtime.step(carry, pieces, self.layers)
+
+    def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
+        found = list(carries)
+        real = [number for number, piece in enumerate(pieces) if piece < self.runtime.pieces]
+        if real:
+            joined = LanguageModelCarry(tuple(carries[number].pasts[0] for number in real))
+            after = self.runtime.step(joined, torch.tensor([pieces[number] for number in real]), self.layers)
+            for row, number in enumerate(real):
+                found[number] = after.select([row])
+        return found
 
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
         return carry.select(documents)

@@ -176,13 +176,34 @@ class LanguageModelRuntime:
         """Drop the latest reading."""
         self._latest = None
 
+    @torch.no_grad()
     def step(self, carry: LanguageModelCarry, pieces: Tensor, layers: tuple[int, ...]) -> LanguageModelCarry:
-        """After one more piece (B,) of each document."""
-        rows = pieces.to(self.device)[:, None].split(1)
-        pairs = zip(carry.pasts, rows, strict=True)
-        return LanguageModelCarry(
-            tuple(self._run(self._slide(past, layers), ids, layers, surplus=0)[0] for past, ids in pairs)
+        """Read one more piece (B,) of each document, all together: the keys of shorter pasts are padded in front."""
+        ids, pasts = pieces.to(self.device)[:, None], [self._slide(past, layers) for past in carry.pasts]
+        if len(pasts) == 1:
+            return LanguageModelCarry((self._run(pasts[0], ids, layers, surplus=0)[0],))
+        kept = [past.keys[0].shape[2] for past in pasts]
+        longest = max(kept)
+
+        def join(tensors: tuple[Tensor, ...]) -> Tensor:
+            return torch.cat([nn.functional.pad(own, (0, 0, longest - own.shape[2], 0)) for own in tensors])
+
+        keys = tuple(map(join, zip(*(past.keys for past in pasts), strict=True)))
+        values = tuple(map(join, zip(*(past.values for past in pasts), strict=True)))
+        counts = torch.tensor(kept, device=self.device)[:, None]
+        mask = (torch.arange(longest + 1, device=self.device) >= longest - counts).long()
+        positions = torch.tensor([[past.position] for past in pasts], device=self.device)
+        captured, keys, values = self._find_stack(max(layers)).run(
+            ids, counts if self.rereads else positions, keys, values, set(layers), mask=mask
         )
+        states = torch.cat([captured[layer][:, -1] for layer in layers], dim=-1)
+        after = []
+        for row, past in enumerate(pasts):
+            own = slice(row, row + 1), slice(None), slice(longest - kept[row], None)
+            read = torch.cat([past.pieces, ids[row : row + 1]], dim=1)[:, -self.half :]
+            left = tuple(k[own] for k in keys), tuple(v[own] for v in values)
+            after.append(EqualReadings(past.position + 1, *left, states[row : row + 1], read))
+        return LanguageModelCarry(tuple(after))
 
     def _read_all(
         self,
