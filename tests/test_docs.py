@@ -90,7 +90,7 @@ def test_there_is_something_to_check() -> None:
 def list_signatures(section: str) -> list[tuple[str, str]]:
     """Names and arguments of the functions in a table of the Python reference."""
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split(f"\n## `{section}`\n")[1]
-    return re.findall(r"^\| `(\w+)\((.*)\)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
+    return re.findall(r"^\| `(\w+)\(([^`]*)\)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
 
 
 def read_default(value: ast.expr) -> Any:
