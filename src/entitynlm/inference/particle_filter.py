@@ -128,7 +128,7 @@ class ParticleFilter:
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
-            uniforms = self._for_choices.random((stop - start, population.count, 3))
+            uniforms = self._for_choices.random((stop - start, config.islands, 3))
             noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
             segment = Segment(start, self.position, end, sentence[start:stop], x[start:stop])
             advance(

@@ -10,7 +10,7 @@ For each word and each particle, in the order of the generative story (section 2
 Words are the outer loop and particles the inner one, because what is computed from a row of a state table is the same
 for all particles that share it (see ``state_tables``). Word probabilities (eq. 6) are left to matrix products after the
 loop, which hands out the distinct pairs (word, row of e_current) that they need. Choices come from uniform numbers that are
-drawn outside, three per word and particle whether they are used or not.
+drawn outside, three per word and island whether they are used or not.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from entitynlm.inference.kernels import (
     log_sum_row,
     mix_logs,
     multiply_rows,
+    next_point,
     split,
     take_one,
 )
@@ -53,7 +54,7 @@ def advance(  # type: ignore[no-untyped-def]
     arrays, and counting references to them would cost more than the arithmetic.
 
     :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
-    :param uniforms: (S, N, 3) for R, E and L.
+    :param uniforms: (S, islands, 3) for R, E and L: where the points of an island's particles start (``next_point``).
     :param noise: (S, islands, D) of the entities that are new at each word, which the particles of an island share; (S,
         islands, 0) where new entities have none.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
@@ -67,21 +68,22 @@ def advance(  # type: ignore[no-untyped-def]
     new_rows = np.empty(
         (noise.shape[1], P.log_types.shape[1]), dtype=np.int64
     )  # of entities that are new at the word
+    ranks = np.empty(noise.shape[1], dtype=np.int64)  # how many particles of each island have drawn
     particles.origin[:] = np.arange(len(particles.origin))
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
         new_rows[:] = -1
         starting = _choose_types(
-            particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts
+            particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks
         )
         if starting > 0:
             starting = _choose_entities(
                 particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices,
-                starters, starting, scratch, candidates, counts, new_rows,
+                starters, starting, scratch, candidates, counts, new_rows, ranks,
             )  # fmt: skip
             _choose_lengths(
                 particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices,
-                starters[:starting], scratch, counts,
+                starters[:starting], scratch, counts, ranks,
             )  # fmt: skip
         choices.copies[s] = particles.copies
         _pair_words(particles, P_rows, segment, s, choices)
@@ -93,7 +95,7 @@ def advance(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _choose_types(  # type: ignore[no-untyped-def]
-    particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts
+    particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks
 ):
     """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
     t = segment.first + s
@@ -104,7 +106,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
     for k in range(size):
         log_mixed[k] = mix_logs(p_types[t, k], Q.log_types[t, k], share)
         probs[k] = np.exp(log_mixed[k])
-    starting = 0
+    starting, ranks[:] = 0, 0
     for i in range(particles.used[0]):  # those that split off on the way are done already
         free[s, i] = remaining[i] == 0
         if not free[s, i]:
@@ -113,7 +115,8 @@ def _choose_types(  # type: ignore[no-untyped-def]
         if forced.size > 0:
             take_one(size, forced[s, i, 0], particles.copies[i], counts)
         else:
-            count_draws(probs, size, uniforms[s, i, 0], particles.copies[i], counts)
+            point = next_point(uniforms[s, :, 0], ranks, particles.island[i])
+            count_draws(probs, size, point, particles.copies[i], counts)
         for k in range(size):
             if counts[k] > 0:
                 new = split(particles, choices, s, i, counts[k])
@@ -131,7 +134,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
 @njit(nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices, starters,
-    starting, scratch, candidates, counts, new_rows,
+    starting, scratch, candidates, counts, new_rows, ranks,
 ):  # fmt: skip
     """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it.
 
@@ -139,8 +142,9 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     """
     t, position = segment.first + s, segment.position + s
     memory = particles.memory
-    found = starting
+    found, ranks[:] = starting, 0
     for i in starters[:starting]:
+        point = next_point(uniforms[s, :, 1], ranks, particles.island[i])
         mention_type, mention = particles.mention_type[i], particles.mentions[i] + 1
         own, rows = noise[s, particles.island[i]], new_rows[particles.island[i]]
         log_new = 0.0
@@ -155,7 +159,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
         )  # fmt: skip
         p_total, q_total = _draw_entities(
-            scratch, candidates, count, share, uniforms[s, i, 1], forced[s, i, 1] if forced.size > 0 else -1,
+            scratch, candidates, count, share, point, forced[s, i, 1] if forced.size > 0 else -1,
             particles.copies[i], counts,
         )  # fmt: skip
         if choices.entropy.size > 0 and len(rows) == 2:  # one type: its candidates are all referents
@@ -303,7 +307,7 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, copies, c
 
 @njit(nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices, starters, scratch, counts,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks,
 ):  # fmt: skip
     """Eq. 5: each starter draws the length of its mention.
 
@@ -313,7 +317,9 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
     p_lengths, q_lengths = P_rows.lengths, Q_rows.lengths
     last = min(left, q_lengths.shape[1])
     p_filled, q_filled = 0, 0  # how many rows of these tables are from the present word
+    ranks[:] = 0
     for i in starters:
+        point = next_point(uniforms[s, :, 2], ranks, particles.island[i])
         row = particles.memory[i, particles.entity[i], MODEL_ROW]
         p_filled = _measure(P, P_rows, row, segment, s, p_filled)
         p = P_rows.measured_to[row]
@@ -327,7 +333,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
             for l in range(1, last):
                 probs[l - 1] = (1 - share) * np.exp(q_lengths[q, l - 1]) + share * np.exp(p_lengths[p, l - 1])
             probs[last - 1] = 1.0
-            count_draws(probs, last, uniforms[s, i, 2], particles.copies[i], counts)
+            count_draws(probs, last, point, particles.copies[i], counts)
         for l in range(1, last + 1):
             if counts[l - 1] > 0:
                 new = split(particles, choices, s, i, counts[l - 1])
