@@ -150,7 +150,8 @@ class ParticleFilter:
         if self._population is None:
             proposal = None if self.model is self.proposal else chunk.proposal
             particles, islands = self.config.particles, self.config.islands
-            self._population = Population(chunk.model, proposal, particles, islands)
+            places = 1 if self._words is None else self._words.places
+            self._population = Population(chunk.model, proposal, particles, islands, places)
         return self._population
 
     def _compact(self, *, always: bool = False) -> None:

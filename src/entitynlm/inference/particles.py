@@ -63,8 +63,10 @@ class Choices(NamedTuple):
     free: np.ndarray  # (S, N) whether R was chosen here, not forced by an open mention
     log_p: np.ndarray  # (3, S, N) log P of R, E and L as chosen at this word
     log_q: np.ndarray  # (S, N)
-    pair: np.ndarray  # (S, N) which pair (word, e_current) the particle is in
-    pair_words: np.ndarray  # (pairs,) word of each pair, counted within the segment
+    pair: np.ndarray  # (S, N) which pair (context, e_current) the particle is in
+    pair_contexts: (
+        np.ndarray
+    )  # (pairs,) word of each pair, counted within the segment, times places, plus its place
     pair_rows: np.ndarray  # (pairs,) row of e_current in P's table
     pairs: np.ndarray  # (1,) how many pairs there are
     copies: np.ndarray  # (S, N) how many equal particles each one stands for; 0: it did not exist yet
@@ -73,7 +75,7 @@ class Choices(NamedTuple):
 
     def narrow(self, particles: int) -> Choices:
         """Keep the choices of the first few particles."""
-        shared = ("pair_words", "pair_rows", "pairs")
+        shared = ("pair_contexts", "pair_rows", "pairs")
         return Choices(
             *(
                 values if name in shared else values[..., :particles]
@@ -93,7 +95,7 @@ def make_choices(words: int, particles: int, *, referents: bool = False) -> Choi
         log_p=np.zeros((3, *shape)),
         log_q=np.zeros(shape),
         pair=np.zeros(shape, dtype=np.int32),
-        pair_words=np.zeros(words * particles, dtype=np.int32),
+        pair_contexts=np.zeros(words * particles, dtype=np.int32),
         pair_rows=np.zeros(words * particles, dtype=np.int32),
         pairs=np.zeros(1, dtype=np.int64),
         copies=np.zeros(shape, dtype=np.int32),
@@ -116,12 +118,13 @@ class Population:
         proposal: WordTables | None,
         particles: int,
         islands: int,
+        places: int,
     ) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)
 
         self.count, self.islands = (count := islands * particles), islands
-        self.model_states = StateTable(model, count)
+        self.model_states = StateTable(model, count, places)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
         memory = np.zeros((count, 64, MEMORY_COLUMNS), dtype=np.int32)
         self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([islands])])

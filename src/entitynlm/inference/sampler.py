@@ -86,7 +86,7 @@ def advance(  # type: ignore[no-untyped-def]
                 starters[:starting], scratch, counts, ranks,
             )  # fmt: skip
         choices.copies[s] = particles.copies
-        _pair_words(particles, P_rows, segment, s, choices)
+        _pair_words(particles, P_rows, P.log_types.shape[1] - 1, segment, s, choices)
         _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices)
 
 
@@ -373,18 +373,25 @@ def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untyped-def]
-    """Note which e_current each particle predicts the word from, once for those that share it."""
-    stamp = segment.position + s + 1
-    current, paired_at, paired_to = particles.current, rows.paired_at, rows.paired_to
-    pair, pair_words, pair_rows, pairs = choices.pair, choices.pair_words, choices.pair_rows, choices.pairs
+def _pair_words(particles, rows, types, segment, s, choices):  # type: ignore[no-untyped-def]
+    """Note the place in its mention and the e_current that each particle predicts the word from, once for those that share both.
+
+    Places are numbered as by ``find_mention_positions``, where P tells them apart.
+    """
+    stamp, places = segment.position + s + 1, rows.paired_at.shape[1]
+    most = (places - 1) // (2 * types)
+    remaining, mention_type, current = particles.remaining, particles.mention_type, particles.current
+    paired_at, paired_to, pairs = rows.paired_at, rows.paired_to, choices.pairs
     for i in range(particles.used[0]):
-        row = current[i]
-        if paired_at[row] != stamp:
-            paired_at[row], paired_to[row] = stamp, pairs[0]
-            pair_words[pairs[0]], pair_rows[pairs[0]] = s, row
+        row, place = current[i], 0
+        if places > 1 and remaining[i] > 0:
+            kind = (mention_type[i] - 1) * 2 + choices.free[s, i]
+            place = kind * most + min(remaining[i], most)
+        if paired_at[row, place] != stamp:
+            paired_at[row, place], paired_to[row, place] = stamp, pairs[0]
+            choices.pair_contexts[pairs[0]], choices.pair_rows[pairs[0]] = s * places + place, row
             pairs[0] += 1
-        pair[s, i] = paired_to[row]
+        choices.pair[s, i] = paired_to[row, place]
 
 
 @njit(nogil=True)

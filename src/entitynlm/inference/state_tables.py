@@ -55,7 +55,9 @@ class Rows(NamedTuple):
     updated_to: np.ndarray
     measured_at: np.ndarray  # (S,) when the row of ``lengths`` numbered measured_to[row] was filled
     measured_to: np.ndarray
-    paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
+    paired_at: (
+        np.ndarray
+    )  # (S, places) when the row was e_current of a word there, in the pair paired_to[row, place]
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
 
@@ -64,16 +66,17 @@ class StateTable:
     """Every state that an entity was in, under one network: of a population's particles, or of a story.
 
     :param particles: for which lengths may have to be measured at one word.
+    :param places: of words in (or out of) mentions that P tells apart.
     """
 
-    def __init__(self, tables: WordTables, particles: int = 0) -> None:
+    def __init__(self, tables: WordTables, particles: int = 0, places: int = 1) -> None:
         new_entities = tables.means.copy()
         new_entities[0] = 0
         norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
         new_entities = new_entities / np.maximum(norms, SMALLEST_NORM).astype(new_entities.dtype)
         self.fixed = len(new_entities)  # rows that are never dropped
         size = max(1024, 4 * self.fixed)
-        room = self._allocate(size, new_entities.shape[1], new_entities.dtype)
+        room = self._allocate(size, new_entities.shape[1], new_entities.dtype, places)
         self.rows = room._replace(lengths=np.zeros((particles + 1, len(tables.length_weights))))
         self.rows.vectors[: self.fixed] = new_entities
         self.rows.used[0] = self.fixed
@@ -92,7 +95,7 @@ class StateTable:
             return
         old = self.rows
         size = max(2 * len(old.vectors), self.used + extra)
-        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)
+        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.paired_at.shape[1])
         self.rows = room._replace(lengths=old.lengths)
         self._copy_rows(old, self.rows)
 
@@ -116,8 +119,8 @@ class StateTable:
     def fork(self) -> StateTable:
         """Copy the rows; what was remembered about them for a word is left behind."""
         other = copy.copy(self)
-        old, used = self.rows, self.used
-        other.rows = self._allocate(used + self.fixed, old.vectors.shape[1], old.vectors.dtype)
+        old, size = self.rows, self.used + self.fixed
+        other.rows = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.paired_at.shape[1])
         other.rows = other.rows._replace(lengths=np.zeros_like(old.lengths))
         self._copy_rows(old, other.rows)
         return other
@@ -142,7 +145,7 @@ class StateTable:
         new.used[0] = old.used[0]
 
     @staticmethod
-    def _allocate(size: int, width: int, dtype: np.dtype) -> Rows:
+    def _allocate(size: int, width: int, dtype: np.dtype, places: int) -> Rows:
         """Room for ``size`` rows, about which nothing is remembered."""
 
         def stamps() -> np.ndarray:
@@ -157,7 +160,7 @@ class StateTable:
             updated_to=np.empty(size, dtype=np.int32),
             measured_at=stamps(),
             measured_to=np.empty(size, dtype=np.int32),
-            paired_at=stamps(),
-            paired_to=np.empty(size, dtype=np.int32),
+            paired_at=np.zeros((size, places), dtype=np.int32),
+            paired_to=np.empty((size, places), dtype=np.int32),
             lengths=np.zeros((0, 0)),
         )

@@ -70,21 +70,23 @@ class SoftmaxWordScorer(WordScorer):
         which = which if self._shapes else np.zeros_like(which)
         vectors = torch.from_numpy(states.vectors[rows]).to(self._entity_weight)
         narrow = self.network.narrow_entity(vectors)  # (R, rank)
-        log_probs = self._score_contexts(tables, segment, pairs, narrow)
-        scores: FloatArray = log_probs[pairs.contexts, which]
+        contexts, of_pair = np.unique(pairs.contexts, return_inverse=True)
+        log_probs = self._score_contexts(tables, segment, contexts, narrow)
+        scores: FloatArray = log_probs[of_pair, which]
         return scores
 
     def _score_contexts(
-        self, tables: WordTables, segment: Segment, pairs: WordPairs, narrow: Tensor
+        self, tables: WordTables, segment: Segment, contexts: np.ndarray, narrow: Tensor
     ) -> FloatArray:
-        """(C, R) log-probabilities of each context's word with each of R rows."""
+        """Give (C, R) log-probabilities of each context's word with each of R rows."""
         words = tables.words
-        index, owners = words.expand(segment.first + pairs.words.astype(np.int64))
+        chosen, places = divmod(contexts.astype(np.int64), self.places)
+        index, owners = words.expand(segment.first + chosen)
         assert owners is not None and words.piece_places is not None
         ids, opens = words.all_pieces[index], words.piece_places[index] == OPEN
         self._look_ahead(tables, segment.first, segment.first + len(segment.sentence))
         of_words = self._ahead_rows[index - self._ahead_piece]
-        states, of_state = np.unique(np.stack([of_words, pairs.places[owners]]), axis=1, return_inverse=True)
+        states, of_state = np.unique(np.stack([of_words, places[owners]]), axis=1, return_inverse=True)
         logits = self._ahead_logits[torch.from_numpy(states[0])]  # (H, V)
         if self._place_logits is not None:
             logits += self._place_logits[torch.from_numpy(states[1])]
@@ -96,7 +98,7 @@ class SoftmaxWordScorer(WordScorer):
         opening, total = log_opening[of_pieces], log_total[of_pieces]
         is_end, is_open = torch.from_numpy(ids == self.end)[:, None], torch.from_numpy(opens)[:, None]
         log_probs = torch.where(is_end, opening - total, own - torch.where(is_open, opening, total))
-        result = log_probs.new_zeros(len(pairs.words), len(narrow))
+        result = log_probs.new_zeros(len(contexts), len(narrow))
         summed: FloatArray = result.index_add(0, torch.from_numpy(owners), log_probs).numpy()
         return summed
 

@@ -20,19 +20,21 @@ import torch
 from torch import Tensor
 
 from entitynlm.compilation import njit
-from entitynlm.config import ModelConfig
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
-from entitynlm.model.additions import count_mention_positions, find_mention_positions
+from entitynlm.model.additions import count_mention_positions
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
+
+WORDS_AHEAD = 128
+"""Words whose contexts are computed together."""
 
 PAIRS_AT_ONCE = 24
 """Pairs whose products are made together."""
@@ -42,35 +44,16 @@ SMALLEST_SUM = 1e-25
 
 
 class WordPairs(NamedTuple):
-    """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
+    """The different ways in which words of a segment are predicted: K pairs of a context and a row of P's state table.
 
-    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``).
-    Pairs of one context are neighbours.
+    A context is a word at a place in its mention (``find_mention_positions``), or just a word where the network does not look at
+    places. Pairs of one word are neighbours.
     """
 
-    words: np.ndarray  # (C,) which word of the segment
-    places: np.ndarray  # (C,) which place, as ``find_mention_positions`` numbers them
-    contexts: np.ndarray  # (K,)
-    rows: np.ndarray  # (K,) row of e_current in P's state table
-    pair: np.ndarray  # (S, N) which pair a particle is in
-
-
-def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
-    """List the pairs of a word and a state that a segment's particles are in."""
-    used = int(choices.pairs[0])
-    words, rows = choices.pair_words[:used], choices.pair_rows[:used]
-    if not config.mention_positions:
-        every = np.arange(len(choices.pair))
-        return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
-    places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)  # (S, N)
-    # Pairs are numbered by word, place and row of e_current.
-    context_keys = np.arange(len(places))[:, None] * count_mention_positions(config) + places
-    keys, pair = np.unique(context_keys * used + choices.pair, return_inverse=True)
-    known, first, contexts = np.unique(keys // used, return_index=True, return_inverse=True)
-    every = keys % used
-    context_words = words[every[first]]
-    context_places = known - context_words * count_mention_positions(config)
-    return WordPairs(context_words, context_places, contexts, rows[every], pair.reshape(places.shape))
+    words: np.ndarray  # (K,) which word of the segment
+    places: np.ndarray  # (K,) which place
+    contexts: np.ndarray  # (K,) words · number of places + places
+    rows: np.ndarray  # (K,) row of e_current
 
 
 @torch.no_grad()
@@ -104,6 +87,7 @@ class WordScorer:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
+        self.places = count_mention_positions(network.config) if network.config.mention_positions else 1
 
     @torch.no_grad()
     def score(
@@ -114,18 +98,19 @@ class WordScorer:
         choices: Choices,
     ) -> FloatArray:
         """Give (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
-        pairs = list_pairs(self.network.config, choices)
+        used = int(choices.pairs[0])
+        contexts = choices.pair_contexts[:used]
+        pairs = WordPairs(*divmod(contexts, self.places), contexts, choices.pair_rows[:used])
         scores = self._score_pairs(states, tables, segment, pairs)
-        result: FloatArray = scores[pairs.pair]
+        result: FloatArray = scores[choices.pair]
         return result
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
-        """(K,) log-probabilities of the pairs' words."""
-        words = segment.first + pairs.words[pairs.contexts].astype(np.int64)
-        places = pairs.places[pairs.contexts]
-        return score_words(self.network, tables, words, states.vectors[pairs.rows], places)
+        """Give (K,) log-probabilities of the pairs' words."""
+        words = segment.first + pairs.words.astype(np.int64)
+        return score_words(self.network, tables, words, states.vectors[pairs.rows], pairs.places)
 
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""
@@ -133,6 +118,16 @@ class WordScorer:
     def fork(self) -> WordScorer:
         """A scorer of the same network for another state table."""
         return copy.copy(self)
+
+
+class Contexts(NamedTuple):
+    """The contexts of the words ``first`` … ``last`` - 1 of a chunk, all places of a word after those of the one before it."""
+
+    states: np.ndarray  # (words · places, D) the states that words are predicted from
+    scores: np.ndarray  # (words · places, C) their class scores, of which the largest is 0
+    exponentials: np.ndarray  # (words · places, C)
+    first: int
+    last: int
 
 
 class ClassWordScorer(WordScorer):
@@ -147,7 +142,7 @@ class ClassWordScorer(WordScorer):
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
         self.weight, self.bias = array(weight), array(softmax.word_bias)
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
-        self._place_vectors = np.zeros((1, self.weight.shape[1]), dtype=self.weight.dtype)
+        self._place_vectors = np.zeros((self.places, self.weight.shape[1]), dtype=self.weight.dtype)
         if network.additions.positions is not None:
             self._place_vectors = array(network.additions.positions.vectors)
         projection = network.project_entity(torch.eye(network.config.hidden_size).to(network.W_e)).detach()
@@ -155,37 +150,41 @@ class ClassWordScorer(WordScorer):
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = projection.new_empty(0, len(self.class_weight))  # … and exp v_c
         self._known = 0  # rows that are there
+        self._ahead_of: WordTables | None = None
+        nothing = np.zeros((0, 0))
+        self._ahead = Contexts(nothing, nothing, nothing, 0, 0)
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
         self._project(states)
-        x = segment.x[pairs.words]
-        there = pairs.words * len(self._place_vectors) + pairs.places
-        contexts, of_words = (values[there] for values in self._score_places(tables, segment))
-        exponentials = np.empty_like(of_words)
-        shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, self._bits)
+        self._look_ahead(tables, segment)
+        x, ahead = segment.x[pairs.words], self._ahead
+        contexts = pairs.contexts + (segment.first - ahead.first) * self.places
         scores = np.empty(len(pairs.rows))
         classes, of_rows = self.classes[x], self._rows.numpy()
         _score_classes(
-            of_words, exponentials, of_rows, self._exponentials.numpy(), classes, pairs.contexts, pairs.rows, scores,
+            ahead.scores, ahead.exponentials, of_rows, self._exponentials.numpy(), classes, contexts, pairs.rows, scores,
         )  # fmt: skip
         _add_words(
-            contexts, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes, pairs.words,
-            pairs.contexts, pairs.rows, scores, self._bits,
+            ahead.states, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes, pairs.words,
+            contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
         return scores
 
-    def _score_places(self, tables: WordTables, segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-        """Give (words · places, D) the states that a segment's words are predicted from, at every place that they may be in, and
-        (words · places, C) their class scores.
-        """
-        last = segment.first + len(segment.sentence)
-        states = tables.contexts[segment.first : last, None] + self._place_vectors
+    def _look_ahead(self, tables: WordTables, segment: Segment) -> None:
+        """Compute what contexts contribute for the words of a segment and some after them: one product for many segments."""
+        first, last = segment.first, segment.first + len(segment.x)
+        if self._ahead_of is tables and self._ahead.first <= first and last <= self._ahead.last:
+            return
+        last = min(max(last, first + WORDS_AHEAD), tables.tokens)
+        states = tables.contexts[first:last, None] + self._place_vectors
         states = states.reshape(-1, states.shape[-1])
-        scores = torch.addmm(self.class_bias, torch.from_numpy(states), self.class_weight.t())
-        return states, scores.numpy()
+        scores = torch.addmm(self.class_bias, torch.from_numpy(states), self.class_weight.t()).numpy()
+        exponentials = np.empty_like(scores)
+        shift_and_exponentiate(scores, 0, len(scores), 0, exponentials, self._bits)
+        self._ahead_of, self._ahead = tables, Contexts(states, scores, exponentials, first, last)
 
     def keep(self, rows: np.ndarray) -> None:
         if not self._known:
@@ -231,12 +230,12 @@ def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # t
 
 
 @njit(nogil=True, fastmath=FAST)
-def _score_classes(u, exp_u, v, exp_v, classes, words, rows, scores):  # type: ignore[no-untyped-def]
-    """log p(class of the word) of every pair."""
+def _score_classes(u, exp_u, v, exp_v, classes, contexts, rows, scores):  # type: ignore[no-untyped-def]
+    """Give log p(class of the word) of every pair."""
     count = u.shape[1]
     first = v.shape[1] - count
-    for k in range(len(words)):
-        t, row, c = words[k], rows[k], classes[words[k]]
+    for k in range(len(rows)):
+        t, row, c = contexts[k], rows[k], classes[k]
         total = exp_u[t, 0] * exp_v[row, 0]
         for j in range(1, count):
             total += exp_u[t, j] * exp_v[row, j]
@@ -267,10 +266,9 @@ def _add_words(  # type: ignore[no-untyped-def]
     exponentials = np.empty(len(bits), dtype=weight.dtype)
     start = 0
     while start < len(rows):
-        t = contexts[start]
-        low, high = offsets[classes[t]], offsets[classes[t] + 1]
-        slot, word, count = slots[t] - low, words[t], 0
-        while count < PAIRS_AT_ONCE and start + count < len(rows) and words[contexts[start + count]] == word:
+        low, high = offsets[classes[start]], offsets[classes[start] + 1]
+        slot, word, count = slots[start] - low, words[start], 0
+        while count < PAIRS_AT_ONCE and start + count < len(rows) and words[start + count] == word:
             row, t = rows[start + count], contexts[start + count]
             for d in range(size):
                 vectors[count, d] = h[t, d] + of_rows[row, d]
