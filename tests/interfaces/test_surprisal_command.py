@@ -46,7 +46,7 @@ def test_the_table_starts_with_the_columns_of_lm_zoo(model: Path, tmp_path: Path
 
 
 def test_standard_input_and_mentions(model: Path) -> None:
-    result = run(model, "--rows", "mentions", "--base", "nats", text=STORY)
+    result = run(model, "--rows", "mentions", "--base", "nats", "--repeats", 1, text=STORY)
     assert result.exit_code == 0, result.output
     rows = read(result.stdout)
     assert rows and {row["form"] for row in rows} <= {"pronoun", "name", "definite", "indefinite"}

@@ -129,7 +129,7 @@ class ParticleFilter:
             choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
             uniforms = self._for_choices.random((stop - start, config.islands, 3))
-            noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
+            noise = self._for_new_entities.standard_normal((stop - start, config.islands, width), np.float32)
             segment = Segment(start, self.position, end, sentence[start:stop], x[start:stop])
             advance(
                 population.particles,

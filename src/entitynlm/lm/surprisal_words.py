@@ -52,8 +52,8 @@ def estimate_words(
     document: EncodedDocument,
     readings: Readings | None = None,
     *,
-    particles: int = 24,
-    repeats: int = 4,
+    particles: int = 12,
+    repeats: int = 8,
     seed: int = 0,
     progress: Progress = SILENT,
 ) -> WordEstimates:

@@ -33,7 +33,7 @@ from entitynlm.model.softmax import ClassSoftmax
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
 
-WORDS_AHEAD = 128
+CONTEXTS_AHEAD = 128
 """Words whose contexts are computed together."""
 
 PAIRS_AT_ONCE = 24
@@ -178,7 +178,7 @@ class ClassWordScorer(WordScorer):
         first, last = segment.first, segment.first + len(segment.x)
         if self._ahead_of is tables and self._ahead.first <= first and last <= self._ahead.last:
             return
-        last = min(max(last, first + WORDS_AHEAD), tables.tokens)
+        last = min(max(last, first + CONTEXTS_AHEAD), tables.tokens)
         states = tables.contexts[first:last, None] + self._place_vectors
         states = states.reshape(-1, states.shape[-1])
         scores = torch.addmm(self.class_bias, torch.from_numpy(states), self.class_weight.t()).numpy()

@@ -37,8 +37,8 @@ class SurprisalOptions:
     """The settings of a measurement."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Samples = 24
-    repeats: options.Repeats = 4
+    samples: options.Samples = 12
+    repeats: options.Repeats = 8
     base: options.Base = "2"
     seed: options.Seed = 0
 
