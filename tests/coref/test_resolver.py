@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
 from entitynlm.coref import resolver, word_inputs
 from entitynlm.coref.annotation import annotate_document
@@ -112,16 +109,3 @@ def test_a_resolver_of_other_states_is_refused(on_lstm: Pretrained) -> None:
 def test_a_resolver_needs_mentions_to_learn_from(on_lstm: Pretrained) -> None:
     with pytest.raises(DataError, match="no mentions"):
         fit_resolver(on_lstm, [BARE], [], ResolverSettings(epochs=1))
-
-
-def test_the_first_piece_of_a_text_is_read_after_a_line_break(pretrained: Pretrained) -> None:
-    backbone = pretrained.get("generative").backbone
-    runtime: Any = backbone.runtime
-    document = Document("one", ("A", "key", "."))
-    encoded = pretrained.encoder.encode_words(document)
-    pieces = encoded.words.all_pieces[encoded.words.all_pieces < runtime.pieces]
-    (states,) = backbone.read_tokens(encoded, [(0, 3)])
-    layers = (round(0.6 * runtime.layers),)
-    plain, line_break = runtime.read([pieces], layers)[0][0], runtime.tokenizer("\n").input_ids
-    assert torch.equal(states[-1], plain[-1]) and not torch.equal(states[0], plain[1])
-    assert torch.equal(states[0], runtime.read([np.array([*line_break, pieces[0]])], layers)[0][0][-1])

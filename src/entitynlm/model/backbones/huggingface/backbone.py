@@ -148,10 +148,7 @@ class HuggingFaceBackbone(Backbone):
         for start, stop in chunks:
             after = int(count[stop - 1])
             states, carry = runtime.read([pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens)
-            chunk = states[0][torch.from_numpy(count[start:stop] - read)]
-            if start == 0 and after:
-                chunk[torch.from_numpy(count[:stop] == 1)] = self._read_opening(int(pieces[0]))
-            yield chunk
+            yield states[0][torch.from_numpy(count[start:stop] - read)]
             read = after
 
     def read_corpus(
@@ -167,15 +164,6 @@ class HuggingFaceBackbone(Backbone):
         assert document.piece_bounds is not None
         real = np.concatenate([[0], np.cumsum(document.words.all_pieces < self.runtime.pieces)])
         return real[document.piece_bounds[count_words_read(document, tokens)]]
-
-    def _read_opening(self, piece: int) -> Tensor:
-        """Give the state (D,) after the first piece of a text, as if a line break stood before it.
-
-        Attention rests on the first pieces, whose states are unlike all others and say little of the word: of eight names at
-        the beginning of a text, six were not found by such states, and all by these.
-        """
-        opening = np.array([*self.runtime.tokenizer("\n", add_special_tokens=False).input_ids, piece])
-        return self.runtime.read([opening], (self.token_layer,), keep=False)[0][0][-1]
 
     # -- predicting --------------------------------------------------------------------------------------------------
 
