@@ -82,6 +82,7 @@ def test_a_folder_gets_two_tables_per_text(model: Path, tmp_path: Path, kind: st
         assert len(read(path.read_text(), "\t" if kind == "tsv" else ",")) == 15
         assert (out / f"empty.tokens.{kind}").read_text().count("\n") == 1
     summary = json.loads(figures.read_text())
+    assert len(summary["model_hash"]) == 64 and summary["entitynlm"] and summary["repeats"] == 2
     assert [document["id"] for document in summary["documents"]] == ["one", "two"]
     assert summary["documents"][0]["tokens"] == 15 and summary["documents"][0]["oov"] == 2
 

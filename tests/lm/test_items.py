@@ -59,6 +59,7 @@ def test_conditions_are_compared_within_items() -> None:
     assert rows[0].difference == 0 and rows[0].error == 0  # the same words, the same random numbers
     assert rows[1].difference == rows[3].difference != 0
     assert rows[-1].difference == pytest.approx(rows[1].difference) and rows[-1].error == 0
+    assert [row.n for row in rows] == [1, 1, 1, 1, 2, 2] and rows[-1].without_entities_error == 0
     with pytest.raises(ConfigError, match="two conditions"):
         compare_conditions(list(measure_items(PRETRAINED, items[:1], **SAMPLING)))
 

@@ -33,6 +33,15 @@ def test_every_token_has_a_row_and_dropped_ones_an_empty_one() -> None:
     assert all(row.oov is None and row.word is None and row.error is None for row in dropped)
 
 
+def test_tables_are_data_frames_too() -> None:
+    pytest.importorskip("pandas")
+    found = measure_surprisal(make_bundle()[0], make_documents()[0])
+    tokens, mentions = found.to_pandas(), found.to_pandas("mentions")
+    assert tokens["token"].tolist() == [row.token for row in found.tokens]
+    assert mentions["referent_surprisal"].tolist() == [row.referent_surprisal for row in found.mentions]
+    assert list(tokens.columns)[:4] == ["sentence_id", "token_id", "token", "surprisal"]
+
+
 def test_sentence_ends_can_be_asked_for() -> None:
     pretrained, _ = make_bundle()
     found = measure_surprisal(pretrained, make_documents()[0], sentence_ends=True)

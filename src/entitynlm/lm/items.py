@@ -71,15 +71,20 @@ class RegionRow:
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """Surprisal of a region in one condition minus that in another, of the same item; means over items have the item ``mean``."""
+    """Surprisal of a region in one condition minus that in another, of the same item; means over items have the item ``mean``.
+
+    ``n`` counts the items; ``without_entities_error`` is the standard error over items, since nothing is sampled there.
+    """
 
     item: str
     region: int
     condition: str
     minus: str
+    n: int
     difference: float
     error: float | None
     without_entities: float
+    without_entities_error: float | None = None
 
 
 def read_items(path: str | Path) -> list[Item]:
@@ -276,7 +281,7 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
                 two, base_spread = base[one.region]
                 error = estimate_mean_error(spread - base_spread)
                 figures = one.surprisal - two.surprisal, error, one.without_entities - two.without_entities
-                rows.append(DifferenceRow(name, one.region, one.condition, two.condition, *figures))
+                rows.append(DifferenceRow(name, one.region, one.condition, two.condition, 1, *figures))
     if not rows:
         raise ConfigError(
             "no item has two conditions to compare; name them in a column 'condition', and their item in 'item'"
@@ -286,6 +291,7 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
         groups.setdefault((row.region, row.condition, row.minus), []).append(row)
     for key, group in groups.items():
         values = np.array([row.difference for row in group])
-        without = float(np.mean([row.without_entities for row in group]))
-        rows.append(DifferenceRow("mean", *key, float(values.mean()), estimate_mean_error(values), without))
+        without = np.array([row.without_entities for row in group])
+        figures = float(values.mean()), estimate_mean_error(values), float(without.mean())
+        rows.append(DifferenceRow("mean", *key, len(group), *figures, estimate_mean_error(without)))
     return rows

@@ -10,7 +10,8 @@ text's beginning is the beginning of its table. What an annotation that has read
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -153,6 +154,12 @@ class Surprisal(Result):
     @property
     def words(self) -> int:
         return sum(row.surprisal is not None for row in self.tokens)
+
+    def to_pandas(self, rows: Literal["tokens", "mentions"] = "tokens") -> Any:
+        """Make a pandas DataFrame of the rows of tokens or of mentions, with the columns of the tables that are written."""
+        pandas, kind = import_module("pandas"), TokenRow if rows == "tokens" else MentionRow
+        columns = [column.name for column in fields(kind)]
+        return pandas.DataFrame([asdict(row) for row in getattr(self, rows)], columns=columns)
 
 
 def measure_surprisal(

@@ -6,6 +6,7 @@ import contextlib
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from msgspec import structs
@@ -17,7 +18,14 @@ from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import SUBWORD_RECIPE
-from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
+from entitynlm.model.language_models import (
+    BACKBONE_PREFIX,
+    SMOLLM2,
+    check_language_model,
+    find_smollm2,
+    strip_prefix,
+)
+from entitynlm.model.packaged import hash_model
 from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, remark_untrained
 from entitynlm.text.document import Document
 
@@ -82,3 +90,17 @@ def choose_boundaries(pretrained: Pretrained, boundaries: bool) -> Pretrained:
     other = copy(pretrained)
     other.encoder = replace(pretrained.encoder, tokenizer=tokenizer.with_boundaries(boundaries))
     return other
+
+
+def describe_model(name: str | Path, pretrained: Pretrained) -> dict[str, Any]:
+    """Describe a model so that figures can cite it: its hash, and the file, hash and start piece of its language model."""
+    told: dict[str, Any] = {"model": str(name), "model_hash": hash_model(str(name))}
+    tokenizer = pretrained.encoder.tokenizer
+    if isinstance(tokenizer, SubwordTokenizer):
+        told["language_model"] = {
+            "file": find_smollm2().name if tokenizer.model == SMOLLM2 else tokenizer.model,
+            "hash": tokenizer.digest,
+            "start_piece": tokenizer.start_piece,
+            "word_boundaries": tokenizer.boundaries,
+        }
+    return told

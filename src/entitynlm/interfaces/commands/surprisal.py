@@ -161,8 +161,7 @@ def surprisal(
             yield path, tables
 
     SURPRISAL_TABLES.write_all(measure(), files, out, table_kind, rows, terminal)
-    heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
-    terminal.write_json({**heading, "documents": figures})
+    terminal.write_json({**head_summary(model, pretrained, measuring), "documents": figures})
 
 
 def load_bounded(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
@@ -171,6 +170,17 @@ def load_bounded(model: options.ModelOptions, terminal: Terminal, word_boundarie
 
     pretrained = model.load(terminal)
     return pretrained if word_boundaries is None else choose_boundaries(pretrained, word_boundaries)
+
+
+def head_summary(
+    model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions
+) -> dict[str, Any]:
+    """Name the task, the version, the model with its language model, and the settings: what a paper has to cite."""
+    from entitynlm import __version__
+    from entitynlm.model.loading import describe_model
+
+    told = {"task": "surprisal", "entitynlm": __version__, **describe_model(model.model, pretrained)}
+    return {**told, **asdict(measuring)}
 
 
 def write_items(
@@ -211,8 +221,7 @@ def write_items(
             row_type(*astuple(row), *found.item.others.values()) for found in measured for row in found.rows
         )
         write_rows(rows, row_type, out, kind)
-    heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
-    terminal.write_json({**heading, "items": len(items)})
+    terminal.write_json({**head_summary(model, pretrained, measuring), "items": len(items)})
 
 
 def name_kept(names: Iterable[str]) -> list[str]:
