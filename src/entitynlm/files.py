@@ -329,7 +329,15 @@ def decode_lines(
 def read_bounded(path: Path, most: int = MOST_SETTINGS) -> bytes:
     """Read a small file (``.gz`` is unpacked), also an untrusted one or a device: more bytes than ``most`` are a ValueError."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        return read_most(stream, most)
+
+
+def read_most(stream: IO[bytes], most: int) -> bytes:
+    """Read a stream to its end, unless it has more than ``most`` bytes or is a damaged .gz, which is a ValueError."""
+    try:
         content = stream.read(most + 1)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from error
     if len(content) > most:
         raise ValueError(f"it has more than {most:,} bytes, which are not read")
     return content

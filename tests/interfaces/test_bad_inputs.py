@@ -19,6 +19,9 @@ CALLS = {
     "surprisal": "surprisal {file} --model {model} --samples 2 --repeats 1",
     "check": "data check {file}",
     "score": "score {file} {file}",
+    "config": "train {file} --out {file}.model --config {file}",
+    "items": "surprisal --items {file} --model {model} --samples 2 --repeats 1",
+    "kbest": "rerank --kbest {file} --model {model} --out {file}.conll",
 }
 
 
@@ -33,8 +36,8 @@ def make_content(entry: dict[str, Any]) -> bytes:
     return "".join(text * times for text, times in entry["parts"]).encode()
 
 
-def test_there_are_two_hundred() -> None:
-    assert sum(len(entry["exit"]) for entry in INPUTS) >= 200
+def test_there_are_four_hundred() -> None:
+    assert sum(len(entry["exit"]) for entry in INPUTS) >= 400
     assert len({entry["name"] for entry in INPUTS}) == len(INPUTS)
     assert all(set(entry["exit"].values()) <= {0, 2} for entry in INPUTS)
 

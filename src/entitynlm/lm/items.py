@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import MOST_JSON, open_binary
+from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.surprisal import Surprisal, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
@@ -94,10 +94,7 @@ def read_items(path: str | Path) -> list[Item]:
     path = Path(path)
     try:
         with open_binary(path) as stream:
-            content = stream.read(MOST_JSON + 1)
-        if len(content) > MOST_JSON:
-            raise ValueError(f"it has more than {MOST_JSON:,} bytes, which are not read")
-        text = content.decode("utf-8-sig")
+            text = read_most(stream, MOST_JSON).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise DataError(
             f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"

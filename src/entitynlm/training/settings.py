@@ -129,6 +129,9 @@ def load_settings(
         changes = {**(changes or {}), "model.backbone": f"huggingface:{language_model}"}
     for key, section in (load_toml(path) if path else {}).items():
         values[key] = {**values.get(key, {}), **section} if isinstance(section, dict) else section
+    for key, section in values.items():
+        if not isinstance(section, dict):
+            raise ConfigError(f"{path}: {key} is a section with settings in it, not {str(section)[:60]}")
     for name, value in (changes or {}).items():
         section, _, key = name.partition(".")
         if not key:

@@ -3,6 +3,7 @@
 The object is what e2e-coref reads and writes; what that lacks stands under the key ``entitynlm``, which other programs ignore.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -123,6 +124,9 @@ def restore_mentions(
         if described:
             report("the names of the entities no longer fit the clusters; they are numbered anew")
         described = [JsonEntity(str(number)) for number in range(1, len(clusters) + 1)]
+    for name, times in Counter(entity.id for entity in described).items():
+        if times > 1:
+            report(f"{times} clusters have the id {name!r}, so they are one entity")
     mentions: list[Mention] = []
     for spans, entity in zip(clusters, described, strict=True):
         details = entity.mentions or []
