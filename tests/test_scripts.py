@@ -14,6 +14,7 @@ from check_memorisation import longest_run, read_texts
 from entitynlm.text.document import Document, Mention
 from head_match import match_heads
 from measure_speed import measure
+from reranking_terms import Swaps, describe, measure_auc
 from shipped_corpora import keep_types, strip
 
 
@@ -89,3 +90,16 @@ def test_speed_and_memory_are_those_of_the_command(tmp_path: Path) -> None:
     assert seconds > 0.5 and 0.1 < memory < 4 and (tmp_path / "text-entitynlm-en.jsonl").stat().st_size > 100
     with pytest.raises(SystemExit, match="ended with status"):
         measure("annotate", str(tmp_path / "nowhere"), text)
+
+
+def test_swaps_are_compared_with_the_one_best() -> None:
+    swaps = Swaps(
+        parts=np.array([[1.0, 0, 0, 0], [-1.0, 0, 0, 0], [2.0, 0, 0, 0], [0.0, 0, 0, 0]]),
+        mentions=np.array([-1, 0, 0, 0]),
+        conll=np.array([0.5, -0.5, 0.5, -0.5]),
+        document=np.array([0, 0, 1, 1]),
+    )
+    assert measure_auc(swaps, swaps.parts.sum(1)) == 1.0
+    assert measure_auc(swaps, np.zeros(4)) == 0.5
+    table = describe(swaps, key_below=1, documents=2)
+    assert table[2].startswith("| fewer mentions | 1 | +1.00 |") and "1 of 2 documents" in table[-1]
