@@ -12,7 +12,6 @@ from msgspec import structs
 
 from entitynlm.discourse.conversations import CONVERSATION_GAP
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.records import MentionReader, PersonRecord, find_things
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
@@ -131,14 +130,11 @@ def resolve_participants(
         if number == NARRATION:
             return mention
         form = dialogue.find_form(mention)
-        words = dialogue.tokens[mention.start : mention.end]
         who = None
         if form == "i":
             who = quotations[number].speaker
         elif form == "you" or (
-            form is None
-            and dialogue.is_vocative(mention)
-            and parse_name(words, dialogue.discourse.common_words) is None
+            form is None and dialogue.is_vocative(mention) and not dialogue.has_name(mention)
         ):
             who = quotations[number].addressee
         return mention if who is None else structs.replace(mention, entity=who)

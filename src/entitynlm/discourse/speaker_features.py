@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from entitynlm.discourse.discourse import NARRATION, Discourse
+from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import POSSESSIVE_PRONOUNS, PREPOSITIONS, PRONOUNS
@@ -45,13 +46,18 @@ class Dialogue:
         return cls(discourse, document.mentions, document.entity_types)
 
     def _find_called(self, mentions: Sequence[Mention]) -> list[dict[str, bool]]:
-        """Find for each quotation the entities that are named in it, and whether they are addressed by the name."""
+        """Find for each quotation the entities that are named in it, and whether they are addressed by the name.
+
+        An address without a name ("sir") may be anybody's, whatever entity coreference has put it into.
+        """
         called: list[dict[str, bool]] = [{} for _ in self.quotations]
         for mention in mentions:
             number = self.discourse.quotation_of[mention.start]
-            if number >= 0 and not self.is_pronoun(mention):
-                names = called[number]
-                names[mention.entity] = names.get(mention.entity, False) or self.is_vocative(mention)
+            if number < 0 or self.is_pronoun(mention):
+                continue
+            names, addressed = called[number], self.is_vocative(mention)
+            if not addressed or self.has_name(mention):
+                names[mention.entity] = names.get(mention.entity, False) or addressed
         return called
 
     def is_pronoun(self, mention: Mention) -> bool:
@@ -60,6 +66,10 @@ class Dialogue:
     def find_form(self, mention: Mention) -> str | None:
         """Find the citation form of a pronoun ("i" for "my"); None for other mentions."""
         return PRONOUNS.get(" ".join(self.tokens[mention.start : mention.end]).lower())
+
+    def has_name(self, mention: Mention) -> bool:
+        words = self.tokens[mention.start : mention.end]
+        return parse_name(words, self.discourse.common_words) is not None
 
     def is_vocative(self, mention: Mention) -> bool:
         """Tell whether a mention is an address: a name (or "sir", "my dear") between commas, marks and ends of sentences."""
