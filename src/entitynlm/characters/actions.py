@@ -8,6 +8,7 @@ before it ("…," said Ida), the verb before an object ("saw Ida") or of a passi
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from entitynlm.config import load_toml
 from entitynlm.discourse.quotation_marks import ENDS, MARKS
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import (
+    AFTER_HEAD,
     DETERMINERS,
     OBJECTIVE_PRONOUNS,
     POSSESSIVE_PRONOUNS,
@@ -38,8 +40,10 @@ PHRASE_REACH = 4
 """Words of a noun phrase after a possessive or an article."""
 BEING = frozenset(("am", "is", "are", "was", "were", "be", "been", "'s", "’s", "'m", "’m", "'re", "’re"))
 _LISTS = load_toml(Path(__file__).parents[1] / "resources" / "characters" / "verbs.toml")
-HELPING, BETWEEN = (frozenset(_LISTS[name].split()) for name in ("helping", "between"))
-"""Auxiliaries, and adverbs that stand between a subject and its verb."""
+HELPING, BETWEEN, NOT_ADJECTIVES = (
+    frozenset(_LISTS[name].split()) for name in ("helping", "between", "not_adjectives")
+)
+"""Auxiliaries, adverbs that stand between a subject and its verb, and words that hardly ever describe a person."""
 SUBJECTS = frozenset(("i", "he", "she", "it", "we", "they", "who"))
 SEEMING = frozenset(("seem", "look", "feel", "grow", "become", "turn"))
 """Verbs before an adjective that describes their subject."""
@@ -66,7 +70,10 @@ class ActionReader:
         first, before = self._words[start], self._get(start - 1)
         pronoun = end - start == 1 and first in PRONOUNS
         if not pronoun:
-            yield from ((MODIFIER, word) for word in self._words[start : end - 1] if _is_adjective(word))
+            before_head = itertools.takewhile(
+                lambda word: word not in AFTER_HEAD, self._words[start : end - 1]
+            )
+            yield from ((MODIFIER, word) for word in before_head if _is_adjective(word))
         genitive = end - (self._words[end - 1] in ("'s", "’s"))
         owner = self._get(genitive) in ("'s", "’s") and not pronoun
         if owner or (pronoun and (first in POSSESSIVE_PRONOUNS or first == "her")):
@@ -125,7 +132,7 @@ class ActionReader:
                 being = True
             elif word in HELPING:
                 helped = True
-            elif not (word in BETWEEN or set(list_lemmas(word)) == {"ADV"}):
+            elif word in PREPOSITIONS or not (word in BETWEEN or set(list_lemmas(word)) == {"ADV"}):
                 break
             place += 1
         word, verbs = self._get(place), list_lemmas(self._get(place)).get("VERB", ())
@@ -186,6 +193,5 @@ class ActionReader:
 
 
 def _is_adjective(word: str) -> bool:
-    """Tell whether a word is an adjective that is no determiner, noun of its own ("man") or number."""
-    lemmas = list_lemmas(word)
-    return "ADJ" in lemmas and word not in DETERMINERS and word not in BETWEEN and word not in PREPOSITIONS
+    excluded = DETERMINERS.keys() | BETWEEN | PREPOSITIONS | NOT_ADJECTIVES
+    return "ADJ" in list_lemmas(word) and word not in excluded

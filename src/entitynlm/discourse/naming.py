@@ -16,6 +16,8 @@ from entitynlm.text.english import PRONOUNS
 PRONOUN_RANK, DESCRIPTION_RANK, NAME_RANK = 0, 1, 2
 LONGEST_SHOWN_NAME = 60
 """Characters of a name where it is shown; a longer description is cut."""
+OWN_SHARE = 0.8
+"""The share of a name's uses that an entity has whose name it is: a stray mention elsewhere takes it from nobody."""
 USUAL_SHARE = 2
 """A name is usual if the commonest name of its entity is used at most this many times as often."""
 
@@ -45,8 +47,10 @@ def choose_names(document: Document, mentions: Iterable[Mention] | None = None) 
             text = " ".join(document.tokens[start:end]).lower()
             form = forms.setdefault(text, _Form(structs.replace(mention, start=start, end=end), rank))
             form.count += 1
-    owners = Counter(text for forms in entities.values() for text in forms)
-    return {entity: _choose_form(forms, owners).mention for entity, forms in entities.items()}
+    uses: Counter[str] = Counter()
+    for forms in entities.values():
+        uses.update({text: form.count for text, form in forms.items()})
+    return {entity: _choose_form(forms, uses).mention for entity, forms in entities.items()}
 
 
 def _list_forms(document: Document, mention: Mention, common: Container[str]) -> Iterable[tuple[Span, int]]:
@@ -64,7 +68,8 @@ def _list_forms(document: Document, mention: Mention, common: Container[str]) ->
         yield (start + 1, end), NAME_RANK
 
 
-def _choose_form(forms: Mapping[str, _Form], owners: Mapping[str, int]) -> _Form:
+def _choose_form(forms: Mapping[str, _Form], uses: Mapping[str, int]) -> _Form:
+    """Choose the form by which an entity is called; ``uses`` counts forms over all entities."""
     rank = max(form.rank for form in forms.values())
     best = {text: form for text, form in forms.items() if form.rank == rank}
     most = max(form.count for form in best.values())
@@ -73,7 +78,7 @@ def _choose_form(forms: Mapping[str, _Form], owners: Mapping[str, int]) -> _Form
         count = best[text].count
         usual = rank == NAME_RANK and USUAL_SHARE * count >= most
         shown = -len(text.split()) if usual else 0
-        return owners[text] == 1, usual, shown, count, not text.startswith("your ")
+        return count >= OWN_SHARE * uses[text], usual, shown, count, not text.startswith("your ")
 
     return best[max(best, key=rate)]
 
