@@ -31,14 +31,6 @@ def test_small_weights_as_plain_numbers(log_weights: np.ndarray) -> None:
     assert size == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
-@given(moderate, st.floats(-1e6, 1e6))
-def test_a_common_factor_only_shifts(log_weights: np.ndarray, shift: float) -> None:
-    assert float(log_mean_exp(log_weights + shift)) == pytest.approx(float(log_mean_exp(log_weights)) + shift)
-    np.testing.assert_allclose(
-        normalise_weights(log_weights + shift), normalise_weights(log_weights), atol=1e-8
-    )
-
-
 def test_the_mean_is_over_all_weights_those_of_zero_included() -> None:
     """A public implementation divides by the wrong count; that is worth nats per document."""
     log_weights = np.array([0.0, -np.inf, -np.inf, np.log(3.0)])

@@ -17,7 +17,7 @@ from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
-from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
+from support.enumeration import enumerate_log_prob
 from support.small_bundles import cut_document, make_bundle
 
 FEW = Sampling(particles=20, repeats=3)
@@ -90,44 +90,6 @@ def test_rnnlm_scores_windows_as_the_whole() -> None:
     np.testing.assert_allclose(score_baseline(network, documents[0], window=3), whole, atol=1e-6)
     empty = cut_document(documents[0], 0)
     assert score_baseline(network, empty).shape == (0,)
-
-
-def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
-    pretrained, documents = make_bundle()
-    documents = [cut_document(document, 3) for document in documents[:2]]
-    many = Sampling(particles=500, repeats=6)
-    (row,) = measure_rows(ModelsCompared(pretrained), documents, sampling=many, likelihoods=["words-only"])
-    for found, document in zip(row.documents, documents, strict=True):
-        analyses = list_analyses(pretrained.get("generative"), document)
-        weights = np.exp(score_analyses(pretrained.get("causal"), document, analyses))
-        assert weights.sum() == pytest.approx(1.0, abs=1e-4)
-        words = [
-            score_document(pretrained.get("generative"), document.with_analysis(a), ()).x.sum()
-            for a in analyses
-        ]
-        truth = float(weights @ np.array(words))
-        assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-5)
-    assert "not comparable" in row.note
-
-
-@pytest.mark.parametrize("likelihood", ["words-mean", "words-mean-P"])
-def test_words_mean_is_the_log_of_the_mean_over_samples_word_by_word(likelihood: str) -> None:
-    pretrained, documents = make_bundle()
-    document = cut_document(documents[0], 3)
-    many = Sampling(particles=2000, repeats=6)
-    (row,) = measure_rows(ModelsCompared(pretrained), [document], sampling=many, likelihoods=[likelihood])
-    model = pretrained.get("generative")
-    analyses = list_analyses(model, document)
-    scores = [score_document(model, document.with_analysis(analysis), ()) for analysis in analyses]
-    log_weights = score_analyses(pretrained.get("causal"), document, analyses)
-    if likelihood == "words-mean-P":
-        log_weights = np.array([float(score.log_prob - score.x.sum()) for score in scores])
-    weights = np.exp(log_weights)
-    assert weights.sum() == pytest.approx(1.0, abs=1e-4)
-    truth = float(np.log(weights @ np.exp([np.asarray(score.x) for score in scores])).sum())
-    (found,) = row.documents
-    assert found.standard_error is not None
-    assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-3)
 
 
 def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> None:

@@ -84,17 +84,6 @@ def test_words_of_the_documents_that_set_the_discounts_are_words_too() -> None:
         assert probabilities[encoder.vocabulary["rare1"]] > 1e-6
 
 
-@pytest.mark.parametrize("sentence_ends", [True, False])
-def test_every_word_has_one_probability(sentence_ends: bool) -> None:
-    encoder, train, held_out = encode(make_documents(40, seed=2), sentence_ends=sentence_ends)
-    model = estimate_ngrams(train, encoder)
-    for document in held_out:
-        log_probs = model.score(document)
-        assert log_probs.shape == document.x.shape
-        assert np.all(log_probs < 0)
-        assert np.all(np.isfinite(log_probs))
-
-
 def test_scores_are_those_of_the_distribution_word_by_word() -> None:
     encoder, train, held_out = encode(make_documents(40, seed=3))
     model = estimate_ngrams(train, encoder)

@@ -43,7 +43,6 @@ class MarginalEstimate:
         when it chose the entity, so it is no log-probability of the text and not comparable with a language model.
         Only with a causal Q and importance sampling; None otherwise.
     :param repeats: (R,) each repeat's estimate.
-    :param repeats_per_token: (R, T) each repeat's conditionals.
     :param resamplings: how often the particle filter resampled, per repeat on average.
     """
 
@@ -53,7 +52,6 @@ class MarginalEstimate:
     per_token: FloatArray
     words_only: float | None
     repeats: FloatArray
-    repeats_per_token: FloatArray
     resamplings: float
     particles: int
     method: Method
@@ -140,7 +138,6 @@ def estimate_log_prob(
         per_token=np.diff(after, prepend=0.0),
         words_only=None if words_only is None else float(words_only),
         repeats=log_evidence[:, -1].copy(),
-        repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
         resamplings=particle_filter.resamplings,
         particles=particle_filter.config.particles,
         method=method,
