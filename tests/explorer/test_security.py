@@ -99,6 +99,12 @@ def test_reading_ends_after_some_seconds(client: Any, monkeypatch: pytest.Monkey
     assert error == "a.txt: it can't be read within 0.01 seconds"
 
 
+def test_a_page_that_pandoc_takes_long_for_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pypandoc")
+    monkeypatch.setattr("entitynlm.text.formats.pandoc.LONGEST_OF_UPLOADS", 0.001)
+    assert "pandoc did not convert it within 0.001 seconds" in upload(client, "a.html", b"<p>Anna ran.</p>")
+
+
 def test_memory_for_reading_is_bounded() -> None:
     """A list of three million empty lists takes 200 MB."""
     program = "\n".join(

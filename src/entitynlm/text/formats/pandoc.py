@@ -31,7 +31,8 @@ WEB_PAGE = re.compile(
 )
 HEADING_SIGN = re.compile("^[\ue001-\ue006]", re.MULTILINE)  # the sign that prose.lua puts before a heading
 MOST_IN_ARCHIVE = 1 << 30  # bytes of an archive
-LONGEST_CONVERSION = 600.0  # seconds
+LONGEST_CONVERSION = 600.0  # seconds, and …
+LONGEST_OF_UPLOADS = 30.0  # … of an upload
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -90,12 +91,11 @@ def _convert(data: bytes, kind: str, source: Source) -> str:
     command += [f"--lua-filter={PROSE}", "+RTS", "-M2G", "-RTS"]
     if kind in ("html", "markdown"):
         data = source.decode(data).encode()
+    most = LONGEST_CONVERSION if source.most is None else LONGEST_OF_UPLOADS
     try:
-        done = subprocess.run(
-            command, input=data, capture_output=True, timeout=LONGEST_CONVERSION, check=True
-        )
+        done = subprocess.run(command, input=data, capture_output=True, timeout=most, check=True)
     except subprocess.TimeoutExpired:
-        raise source.error(f"pandoc did not convert it within {LONGEST_CONVERSION:g} seconds") from None
+        raise source.error(f"pandoc did not convert it within {most:g} seconds") from None
     except (subprocess.CalledProcessError, OSError) as error:
         told = getattr(error, "stderr", b"") or str(error).encode()
         reason = " ".join(told.decode("utf-8", "replace").split())[:200]
