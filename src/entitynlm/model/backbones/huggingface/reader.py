@@ -169,7 +169,8 @@ class LanguageModelRuntime:
             if known == key and past is carry and (found[1] is not None or not keep):
                 return found
         found = self._read_all(documents, tuple(layers), carry, keep)
-        self._latest = (key, carry, found)
+        if not self._reduced:
+            self._latest = (key, carry, found)
         return found
 
     def forget(self) -> None:

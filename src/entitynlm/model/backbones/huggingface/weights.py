@@ -5,6 +5,7 @@ GGUF files hold quantised weights, which take most of a minute to turn into numb
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 
 import torch
 
+from entitynlm.cache import cache_folder
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
 from entitynlm.model.backbones.huggingface.dequantisation import (
@@ -92,7 +94,12 @@ def _make_runtime(files: LanguageModelFiles, start: int | None) -> LanguageModel
     runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, start=start)
     if start is None:  # found: those who name the piece share the runtime
         return _make_runtime(files, runtime.start)
-    runtime.check()
+    checked = files.folder / f".checked-{start}"
+    if not checked.exists():  # a check runs all layers, which brings all weights into memory
+        runtime.check()
+        if files.folder.is_relative_to(cache_folder()):
+            with contextlib.suppress(OSError):
+                checked.touch()
     return runtime
 
 
