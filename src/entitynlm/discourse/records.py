@@ -126,11 +126,6 @@ class PersonRecord:
         if reading.gender is not None:
             self.genders[reading.gender] += reading.weight
 
-    def absorb(self, other: PersonRecord) -> None:
-        self.names.update(other.names)
-        self.genders.update(other.genders)
-        self.has_clear_name = self.has_clear_name or other.has_clear_name
-
     @property
     def gender(self) -> str | None:
         """The gender that excludes the other one."""
