@@ -332,7 +332,7 @@ def read_bounded(path: Path, most: int = MOST_SETTINGS) -> bytes:
         return read_most(stream, most)
 
 
-def read_most(stream: IO[bytes], most: int) -> bytes:
+def read_most(stream: BinaryIO | io.BufferedIOBase, most: int) -> bytes:
     """Read a stream to its end, unless it has more than ``most`` bytes or is a damaged .gz, which is a ValueError."""
     try:
         content = stream.read(most + 1)

@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
 from entitynlm.api import EntityNLM
@@ -68,6 +71,22 @@ def test_one_line(words: str, told: str, here: Path, model: Path) -> None:
     assert isinstance(result.exception, EntityNLMError), result.output
     assert told in str(result.exception) and "\n" not in str(result.exception)
     assert sorted(path.name for path in here.iterdir()) == before
+
+
+@pytest.mark.parametrize("verb", ["generate", "predict-entity", "surprisal"])
+def test_weights_that_lead_beyond_numbers(verb: str, here: Path) -> None:
+    store_model(here / "model")
+    for file in (here / "model").glob("*.safetensors"):
+        with safe_open(file, "np") as stored:
+            metadata, names = stored.metadata(), list(stored.keys())
+            arrays = {name: stored.get_tensor(name) for name in names}
+        huge = {n: np.full_like(a, -1e30) if a.dtype == np.float32 else a for n, a in arrays.items()}
+        save_file(huge, file, metadata=metadata)
+    (here / "model" / "SHA256SUMS").unlink()
+    with np.errstate(all="ignore"):
+        result = CliRunner().invoke(app, [verb, "story.txt", "--model", "model", "--quiet"])
+    assert isinstance(result.exception, EntityNLMError), result.output
+    assert "probably damaged" in str(result.exception)
 
 
 def test_numbers_of_threads_have_a_limit(here: Path) -> None:

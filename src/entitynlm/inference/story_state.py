@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.errors import InferenceError
 from entitynlm.inference.entity_rows import score_rows
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.state_tables import StateTable
@@ -105,6 +106,10 @@ class StoryState:
         log_totals = np.array([log_sum_exp(scores[types == k]) for k in range(1, len(new_entities) + 1)])
         log_entities = scores - log_totals[types - 1]
         log_types = tables.log_types[at].astype(np.float64)
+        if np.isnan(log_entities).any() or np.isnan(log_types).any():
+            raise InferenceError(
+                "probabilities that are no numbers: the model's parameters are probably damaged"
+            )
         return Expectation(self, tables, at, log_types, log_entities, types, new_entities)
 
     @torch.no_grad()

@@ -152,7 +152,6 @@ _FILE = "A text in any readable format; '-' is standard input."
 File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
 _CORPUS = "A corpus folder (entitynlm data list) or a file in any readable format; '-' is standard input."
 Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
-CorpusOption = Annotated[str, typer.Option(callback=check_exists, help=_CORPUS)]
 _FORMAT = "Format of the input, with reading options as in jsonl:spans=exclusive. Default: recognised from the file."
 Format = Annotated[str | None, typer.Option(callback=check_format, help=_FORMAT)]
 _DOCUMENT = "Take the document with this id. Default: the first one of the file."
