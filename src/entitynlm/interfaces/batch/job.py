@@ -70,10 +70,7 @@ def read_job(folder: Path) -> tuple[dict[str, Any], list[ShardRecord]] | None:
 
 @contextlib.contextmanager
 def open_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -> Iterator[list[ShardRecord]]:
-    """Lock a job's folder, and give the records of shards that were done before.
-
-    A folder with other files and a job with other settings are refused; the latter may be restarted.
-    """
+    """Lock a job's folder, and give the records of its shards; other files, or a job with other settings, are refused."""
     with lock_folder(folder, "another batch job is working in this folder"):
         before = read_job(folder)
         if before is None and any(path.name[0] != "." for path in folder.glob("*")):

@@ -72,9 +72,8 @@ class BatchOptions:
         with job.open_job(out, settings, restart=self.restart) as before:
             if self.verify:
                 damaged = [one.name for one in before if not job.is_whole(out, one)]
-                terminal.print(
-                    f"{count(before, 'shard')}, damaged: {', '.join(damaged) or 'none'}", markup=False
-                )
+                told = f"{count(before, 'shard')}, damaged: {', '.join(damaged) or 'none'}"
+                terminal.print(told, markup=False)
                 raise typer.Exit(1 if damaged else 0)
             shards = plan_shards(self.files, self.documents_per_shard, format=self.format, out=out)
             done = job.keep_whole(out, before, [] if self.restart else shards)
@@ -90,22 +89,15 @@ class BatchOptions:
             records = [done[shard.name] for shard in shards]
             job.write_lines(out / job.MANIFEST, [settings, *records])
         seconds, new = time.perf_counter() - started, sum(done[shard.name].tokens for shard in pending)
-        totals = {
-            name: sum(getattr(one, name) for one in records) for name in ("documents", "failed", "tokens")
-        }
+        names = ("documents", "failed", "tokens")
+        totals = {name: sum(getattr(one, name) for one in records) for name in names}
         told = f"{count(totals['documents'], 'document')}, {count(totals['tokens'], 'token')}"
         terminal.print(f"{told} in {count(shards, 'shard')}: {print_path(self.out)}", markup=False)
-        totals |= {
-            "shards": len(shards),
-            "new_shards": len(pending),
-            "tokens_per_second": round(new / seconds),
-        }
-        terminal.write_json({**settings, **totals})
+        figures = {"new_shards": len(pending), "tokens_per_second": round(new / seconds)}
+        terminal.write_json({**settings, **totals, "shards": len(shards), **figures})
         if totals["failed"]:
-            where = print_path(self.out / job.FAILED)
-            terminal.print(
-                f"{count(totals['failed'], 'document')} failed: {where} says which and why", markup=False
-            )
+            told = f"{count(totals['failed'], 'document')} failed: {print_path(self.out / job.FAILED)}"
+            terminal.print(f"{told} says which and why", markup=False)
             raise typer.Exit(1)
 
 

@@ -118,8 +118,7 @@ def write_settings(path: Path, settings: Settings) -> None:
 
 def load_space(source: str | Path) -> Space:
     """Load a space, the paper's or that of a file: the values of each setting, or a range of numbers."""
-    from optuna.distributions import FloatDistribution
-
+    distribution = require("optuna.distributions", extra="scale", purpose="a space").FloatDistribution
     path = PAPER_GRID if source == "paper" else Path(source)
     space = load_toml(path)
     if list(space) != ["space"] or not (space := space["space"]) or not isinstance(space, dict):
@@ -127,7 +126,7 @@ def load_space(source: str | Path) -> Space:
     for name, values in space.items():
         try:
             if isinstance(values, dict):
-                FloatDistribution(**values)
+                distribution(**values)
             elif not isinstance(values, list) or not values:
                 raise ValueError("a list of values is wanted, or a range such as { low = 0.1, high = 0.5 }")
         except (TypeError, ValueError) as error:
@@ -246,9 +245,8 @@ def list_trials(study: Any) -> list[dict[str, Any]]:
         }
         for trial in study.trials
     ]
-    for one in found:
-        if one["state"] == "fail" and not one["reason"]:
-            one["state"] = "interrupted"
+    for one in (one for one in found if one["state"] == "fail" and not one["reason"]):
+        one["state"] = "interrupted"
     return sorted(
         found, key=lambda one: (one["state"] != "complete", min(one["dev_losses"], default=math.inf))
     )
