@@ -96,9 +96,7 @@ def sweep(
             raise DataError(f"the study can't be written ({explain(error)})", path=out) from error
     done = list_trials(study)
     for one in done:
-        terminal.print(
-            *(f"{name}: {value}" for name, value in one.items() if value is not None), markup=False
-        )
+        terminal.print(*(f"{name}: {value}" for name, value in one.items()), markup=False)
     best = done[0] if done[0]["state"] == "complete" else None
     terminal.write_json({"task": "sweep", "best": best and best["trial"], "trials": done})
     if best is None:
