@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.lm.items import Item, compare_conditions, measure_items, read_items, split_regions
+from entitynlm.lm.items import (
+    Item,
+    compare_conditions,
+    measure_items,
+    name_conditions,
+    read_items,
+    split_regions,
+)
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.model.pretrained import load_pretrained
 from support.small_bundles import make_bundle
@@ -62,6 +69,20 @@ def test_conditions_are_compared_within_items() -> None:
     assert [row.n for row in rows] == [1, 1, 1, 1, 2, 2] and rows[-1].without_entities_error == 0
     with pytest.raises(ConfigError, match="two conditions"):
         compare_conditions(list(measure_items(PRETRAINED, items[:1], **SAMPLING)))
+
+
+def test_any_column_can_be_compared() -> None:
+    """Within an item, where the condition is the same."""
+    cells = [(condition, form) for condition in ("near", "far") for form in ("name", "pronoun")]
+    items = [Item("1", condition, "", ("Ann", form), {"form": form}) for condition, form in cells]
+    rows = compare_conditions(list(measure_items(PRETRAINED, name_conditions(items, "form"), **SAMPLING)))
+    assert [(row.item, row.condition, row.minus) for row in rows][::2] == [
+        ("1 near", "pronoun", "name"),
+        ("1 far", "pronoun", "name"),
+        ("mean", "pronoun", "name"),
+    ]
+    with pytest.raises(ConfigError, match="no column 'list'"):
+        name_conditions(items, "list")
 
 
 def test_chance_that_conditions_share_cancels() -> None:

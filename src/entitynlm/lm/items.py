@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -251,6 +251,20 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
 def estimate_mean_error(deviations: FloatArray) -> float | None:
     """The standard error of a mean over repeats."""
     return float(deviations.std(ddof=1) / np.sqrt(len(deviations))) if len(deviations) > 1 else None
+
+
+def name_conditions(items: Sequence[Item], column: str) -> list[Item]:
+    """Let the values of a column be the conditions; lines of an item that differ in their own condition become items apart."""
+    if column == "condition":
+        return list(items)
+    if any(column not in item.others for item in items):
+        raise ConfigError(
+            f"there is no column {column!r} to compare; choose condition or a column of your own"
+        )
+    return [
+        replace(item, item=f"{item.item} {item.condition}".strip(), condition=item.others[column])
+        for item in items
+    ]
 
 
 def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:

@@ -82,7 +82,7 @@ def surprisal(
     rows: Table = "tokens",
     measuring: TableOptions,
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
-    compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
+    compare: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
     keep_text: KeepText = None,
@@ -121,7 +121,8 @@ def surprisal(
     :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv
         file with the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or
         columns region1, region2, … instead of it, part it into regions; a row is a region.
-    :param compare: With --items: rows are differences between the conditions of an item, with their standard errors.
+    :param compare: With --items: rows are differences within an item between the values of a column, such as condition, with
+        their standard errors; lines of an item are compared where they have the same condition.
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
         Default: as the model was trained, which is with them.
     """
@@ -143,7 +144,7 @@ def surprisal(
         ):
             told = "--sentence-ends, --hindsight, --format, --rows and --mentions given are for texts, not for --items"
             raise ConfigError(told)
-        write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
+        write_items(items, compare, model, measuring, out, table_kind, terminal, word_boundaries)
         return
     check_outputs(itertools.chain(*SURPRISAL_TABLES.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
@@ -185,7 +186,7 @@ def head_summary(
 
 def write_items(
     path: Path,
-    compares: bool,
+    compare: str | None,
     model: options.ModelOptions,
     measuring: TableOptions,
     out: str,
@@ -196,10 +197,17 @@ def write_items(
     """Measure experimental items, and write their regions or the differences between conditions."""
     if out != STANDARD:
         check_outputs([Path(out)])
-    from entitynlm.lm.items import DifferenceRow, RegionRow, compare_conditions, measure_items, read_items
+    from entitynlm.lm.items import (
+        DifferenceRow,
+        RegionRow,
+        compare_conditions,
+        measure_items,
+        name_conditions,
+        read_items,
+    )
     from entitynlm.text.document import Document
 
-    items = read_items(path)
+    items = read_items(path) if compare is None else name_conditions(read_items(path), compare)
     pretrained = load_bounded(model, terminal, word_boundaries)
     words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
@@ -212,7 +220,7 @@ def write_items(
         measured.append(found)
         terminal.advance("items", 1)
     terminal.finish("items")
-    if compares:
+    if compare is not None:
         write_rows(compare_conditions(measured), DifferenceRow, out, kind)
     else:
         kept = [(name, str) for name in name_kept(items[0].others)]
