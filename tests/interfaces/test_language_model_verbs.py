@@ -132,6 +132,8 @@ def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
     assert {row["likelihood"] for row in rows} == {
         "marginal",
         "words-only",
+        "words-mean",
+        "words-mean-P",
         "joint",
         "given-entities",
         "exact",

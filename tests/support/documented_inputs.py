@@ -12,6 +12,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pypandoc
+
 from entitynlm.config import load_toml
 from entitynlm.interfaces.cli import make_verb
 from entitynlm.stories import generate_stories
@@ -77,6 +79,7 @@ def make_inputs(folder: Path) -> Path:
             path = work / f"{name}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+    pypandoc.convert_text(NOVEL, "epub", format="markdown", outputfile=str(work / "novel.epub"))
     (work / "items.tsv").write_text(ITEMS, encoding="utf-8")
     (work / "my-space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n', encoding="utf-8")
     make_corpora(folder)
