@@ -46,7 +46,7 @@ class Person:
         return told.most_common(1)[0][0] if told else find_clear_gender(self.votes)
 
     def fits(self, name: PersonName, gender: str | None) -> bool:
-        """Tell whether a name of somebody of this gender can be the person's."""
+        """Tell whether the person may bear a name, given the gender of the name's bearer."""
         if None not in (gender, self.gender) and gender != self.gender:
             return False
         full = [set(other.words) for other in (*self.names, name) if other.full]

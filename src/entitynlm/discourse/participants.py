@@ -80,7 +80,7 @@ def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
 def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
     """Find the person who is called by name in a quotation and speaks near it, or else the one who speaks before or after it.
 
-    Where nobody else speaks, it is the person who is called by name, or whose name is nearest.
+    Where no other person speaks, it is the person who is called by name, or whose name is nearest.
     """
     called = _find_called(dialogue, number, speakers)
     if called is not None and called in speakers[max(0, number - NEAR) : number + NEAR + 1]:
