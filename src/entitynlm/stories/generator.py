@@ -4,21 +4,30 @@ Story ``i`` depends on the seed and ``i`` alone, so a corpus can be cut, streame
 it has. Stories are always named as generated, in their id and in their metadata.
 """
 
-from collections.abc import Iterator
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from random import Random
 
 from entitynlm.errors import ConfigError
-from entitynlm.stories.cast import StoryCast
-from entitynlm.stories.lexicon import choose, choose_weighted, load_lexicon
+from entitynlm.files import move_into_place, write_text
 from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse
-from entitynlm.stories.script import Scenario, StoryEvent, draw_events, load_scenarios
-from entitynlm.stories.templates import Template, compile_wordings
+from entitynlm.stories.script import choose, draw_sentences, load_scenarios
+from entitynlm.text.corpora.corpus import CARD
+from entitynlm.text.corpora.statistics import SplitStatistics
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.registry import write_documents
 
+NAME = "stories (generated)"
 SPLITS = ("train", "dev", "test")
-SENTENCES, TOKENS, ENTITIES = (8, 20), (80, 250), (10, 25)
-"""Bounds, both ends included, within which every story is; others are drawn again."""
+SLOT = re.compile(r"\{(\w+)('s)?(?::(full|pro))?\}")
+SPEECH = re.compile(r"\[(\w+) to (\w+)\] ")
+SUBJECT_OPENERS = frozenset({'"', ",", "and", "but", "that", "while", "so"})
+"""Words before a subject; a sentence may also begin with it."""
+AGREEMENT = {"was": {"pl": "were"}, "is": {"1s": "am", "pl": "are"}, "does": {"1s": "do", "pl": "do"}}
 
 
 def generate_stories(documents: int, *, seed: int, split: str | None = None) -> Iterator[Document]:
@@ -43,54 +52,30 @@ def find_split(story: int) -> str:
 
 
 def generate_story(story: int, *, seed: int) -> Document:
-    """Generate one story; drafts that come out too short or too long are drawn again."""
+    """Generate one story; entities are numbered in the order of their first mention."""
     random = Random(f"entitynlm stories {seed} {story}")  # a text as seed is hashed alike everywhere
-    while True:
-        scenario = choose(load_scenarios(), random)
-        sentences, cast = _draft(scenario, random)
-        if _fits(sentences):
-            return _make_document(story, seed, scenario, sentences, cast)
-
-
-def _draft(scenario: Scenario, random: Random) -> tuple[list[Phrase], StoryCast]:
-    discourse = StoryDiscourse(StoryCast(scenario.roles, random), random)
-    sentences: list[Phrase] = []
-    for event in draw_events(scenario.steps, random):
-        template = choose_weighted(compile_wordings(event.wordings), random)
-        sentences.append(realise(discourse, event, template))
-        discourse.sentence += 1
-    return sentences, discourse.cast
-
-
-def _fits(sentences: list[Phrase]) -> bool:
-    words = sum(len(sentence.words) for sentence in sentences)
-    entities = len({key for sentence in sentences for _, _, key, _ in sentence.mentions})
-    measured = ((len(sentences), SENTENCES), (words, TOKENS), (entities, ENTITIES))
-    return all(low <= value <= high for value, (low, high) in measured)
-
-
-def _make_document(
-    story: int, seed: int, scenario: Scenario, sentences: list[Phrase], cast: StoryCast
-) -> Document:
-    """Put the sentences together; entities are numbered in the order of their first mention."""
+    scenario = choose(load_scenarios(), random)
+    discourse = StoryDiscourse(scenario.roles, random)
     tokens: list[str] = []
     spans: list[Span] = []
     mentions: list[Mention] = []
     numbers: dict[str, str] = {}
-    for sentence in sentences:
+    for told in draw_sentences(scenario, random):
+        sentence = realise(discourse, told)
         start = len(tokens)
         tokens += sentence.words
         spans.append((start, len(tokens)))
         for first, last, key, head in sorted(sentence.mentions, key=lambda m: (m[0], -m[1])):
             number = numbers.setdefault(key, str(len(numbers) + 1))
             mentions.append(Mention(start + first, start + last, number, head=start + head))
+        discourse.sentence += 1
     text, offsets = join_tokens(tokens)
     return Document(
         id=f"stories-{seed}-{story:06d}",
         tokens=tuple(tokens),
         sentences=tuple(spans),
         mentions=tuple(mentions),
-        entity_types={number: cast[key].role.type for key, number in numbers.items()},
+        entity_types={number: scenario.roles[key].type for key, number in numbers.items()},
         text=text,
         offsets=offsets,
         meta={
@@ -102,33 +87,65 @@ def _make_document(
     )
 
 
-def realise(discourse: StoryDiscourse, event: StoryEvent, template: Template) -> Phrase:
-    """Say an event in the words of a template."""
+def realise(discourse: StoryDiscourse, told: str) -> Phrase:
+    """Say a sentence of the script: put mentions into its slots, and let verbs agree with the subject before them."""
+    speech = SPEECH.match(told)
+    pieces = SPEECH.sub("", told).split()
     sentence = Phrase()
-    places: list[int] = []
-    agreements: dict[int, str] = {}
-    for item in template:
-        places.append(len(sentence.words))
-        if isinstance(item, str):
-            sentence.words.append(item)
+    agreement, quoted = "", False
+    for index, piece in enumerate(pieces):
+        slot = SLOT.fullmatch(piece)
+        if slot is None:
+            quoted ^= piece == '"'
+            sentence.words.append(AGREEMENT.get(piece, {}).get(agreement, piece))
+            agreement = ""
             continue
-        speaker, hearer = (event.speaker, event.hearer) if item.quoted else (None, None)
-        context = MentionContext(item.relation, item.form, speaker, hearer, event.clear)
-        phrase = discourse.refer(item.role, context)
+        is_subject = stands_as_subject(pieces, index)
+        second = index > 0 and pieces[index - 1].startswith("{")  # gave her it is no English
+        form = "poss" if slot[2] else slot[3] or ("full" if second else "")
+        speakers = speech.groups() if speech and quoted else ()
+        phrase = discourse.refer(slot[1], MentionContext(is_subject, form, *speakers))
         sentence.append(phrase)
-        if item.verb is not None:
-            agreements[item.verb] = phrase.agreement
-    for index, agreement in agreements.items():
-        place = places[index]
-        sentence.words[place] = inflect(sentence.words[place], agreement)
-    for index, word in enumerate(sentence.words):
-        if index == 0 or (sentence.words[index - 1] == '"' and sentence.words[:index].count('"') % 2):
-            sentence.words[index] = word[0].upper() + word[1:]
+        agreement = phrase.agreement if is_subject else ""
+    words = sentence.words
+    for index in [0, 1] if words[0] == '"' else [0]:
+        words[index] = words[index][0].upper() + words[index][1:]
     return sentence
 
 
-def inflect(verb: str, agreement: str) -> str:
-    """Inflect a verb that the lexicon lists with its forms after I, he and they; others have one form."""
-    forms = load_lexicon()["agreement"].get(verb.lower())
-    found: str = forms.split()[("1s", "3s", "pl").index(agreement)] if forms else verb
-    return found.capitalize() if verb[0].isupper() else found
+def stands_as_subject(pieces: Sequence[str], index: int) -> bool:
+    """Tell whether the mention at a place is a subject, by the words around it, because sentences are short main clauses."""
+    before = pieces[index - 1] if index else '"'
+    joined = before == "and" and pieces[index + 1] in (".", ",")  # flour and butter
+    return before in SUBJECT_OPENERS and not joined
+
+
+def write_stories(
+    documents: int,
+    target: Path,
+    *,
+    seed: int,
+    on_document: Callable[[Document], None] = lambda document: None,
+) -> dict[str, SplitStatistics]:
+    """Generate stories into a folder, a file per split, and count them; the same seed gives the same bytes.
+
+    Files are moved into the folder when all of them are whole; ``corpus.json`` there says how they were made.
+    """
+    statistics = {split: SplitStatistics() for split in SPLITS}
+    made = target.with_name(f".{target.name}.part")
+    shutil.rmtree(made, ignore_errors=True)
+
+    def count(split: str) -> Iterator[Document]:
+        for document in generate_stories(documents, seed=seed, split=split):
+            statistics[split].add(document)
+            on_document(document)
+            yield document
+
+    for split in SPLITS:
+        write_documents(count(split), made / f"{split}.jsonl", "jsonl")
+    card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
+    write_text(made / CARD, json.dumps(card, indent=2) + "\n")
+    target.mkdir(exist_ok=True)
+    move_into_place(made, target)
+    shutil.rmtree(made)
+    return statistics
