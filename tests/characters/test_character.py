@@ -118,19 +118,3 @@ def test_deeds_by_the_words_around_a_mention(text: str, deeds: str) -> None:
     document = read_marked(text)
     found = ActionReader(document).read(document.mentions[0])
     assert ", ".join(f"{kind} {word}" for kind, word in found) == deeds
-
-
-def test_deeds_by_syntax_where_there_is_one() -> None:
-    document = Document(
-        "x",
-        ("Ida", ",", "who", "sang", ",", "left", "him"),
-        heads=(5, 0, 3, 0, 0, -1, 5),
-        columns={
-            "deprel": ("nsubj", "punct", "nsubj", "acl:relcl", "punct", "root", "obj"),
-            "lemma": ("Ida", ",", "who", "sing", ",", "leave", "he"),
-            "upos": ("PROPN", "PUNCT", "PRON", "VERB", "PUNCT", "VERB", "PRON"),
-        },
-    )
-    reader = ActionReader(document)
-    found = [list(reader.read(Mention(*span, "i"))) for span in ((0, 1), (2, 3), (6, 7))]
-    assert found == [[("agent", "leave")], [("agent", "sing")], [("patient", "leave")]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.discourse.naming import LONGEST_SHOWN_NAME, choose_names, show_name
+from entitynlm.discourse.naming import LONGEST_SHOWN_NAME, name_entities
 from entitynlm.text.document import Document, Mention
 
 
@@ -26,7 +26,7 @@ def test_names_come_before_nouns_and_nouns_before_pronouns(
 ) -> None:
     tokens = tuple(text.split())
     document = Document("d", tokens, mentions=tuple(Mention(*span, "e") for span in spans))
-    assert show_name(document, choose_names(document)["e"]) == called
+    assert name_entities(document)["e"] == called
 
 
 @pytest.mark.parametrize(
@@ -42,18 +42,18 @@ def test_names_come_before_nouns_and_nouns_before_pronouns(
 def test_names_are_cut_to_their_core(mention: str, called: str) -> None:
     words = tuple(mention.split())
     document = Document("d", (*words, "slept", "."), mentions=(Mention(0, len(words), "e"),))
-    assert show_name(document, choose_names(document)["e"]) == called
+    assert name_entities(document)["e"] == called
 
 
 def test_names_are_short_and_belong_to_one_entity() -> None:
     text = "Old Samuel Hart met Young Samuel Hart . Ida Vale saw Old Samuel , then Young Samuel . Ida left ."
     spans = [(0, 3, "o"), (4, 7, "y"), (8, 10, "i"), (11, 13, "o"), (15, 17, "y"), (18, 19, "i")]
     document = Document("d", tuple(text.split()), mentions=tuple(Mention(*span) for span in spans))
-    shown = {entity: show_name(document, mention) for entity, mention in choose_names(document).items()}
+    shown = name_entities(document)
     assert shown == {"o": "Old Samuel", "y": "Young Samuel", "i": "Ida"}
 
 
 def test_long_names_are_cut() -> None:
     document = Document("d", ("The",) + ("very",) * 40, mentions=(Mention(0, 41, "e"),))
-    shown = show_name(document, choose_names(document)["e"])
+    shown = name_entities(document)["e"]
     assert len(shown) == LONGEST_SHOWN_NAME and shown.endswith("…")

@@ -99,7 +99,7 @@ def test_vocatives() -> None:
 def test_scores_count_found_quotations_and_right_speakers() -> None:
     key = add_quotations(read_marked("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
     found = score_quotations(key)
-    assert found == QuotationScores(2, 2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
+    assert found == QuotationScores(2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
     other = key.with_mentions(m for m in key.mentions if m.entity == "n")
     assert score_quotations(key, other).speakers == 1
     assert find_nearest_names(index(key)) == ["n", "i"]

@@ -1,7 +1,7 @@
 """What a character does, what is done to it, what it has, and how it is described.
 
-With a syntactic analysis in the document the words are read from it. Without one they are read from the tokens beside a mention,
-whose parts of speech a dictionary tells: the verb after a subject ("Ida slowly opened …", "… and shut …"), a verb of speech
+The words are read from the tokens beside a mention, whose parts of speech a dictionary tells:
+the verb after a subject ("Ida slowly opened …", "… and shut …"), a verb of speech
 before it ("…," said Ida), the verb before an object ("saw Ida") or of a passive ("Ida was seen"), the noun after a possessive
 ("Ida's old dog"), adjectives and predicates ("poor Ida", "Ida was a tired girl").
 """
@@ -27,11 +27,6 @@ from entitynlm.text.english import (
 from entitynlm.text.word_forms import find_past, list_lemmas
 
 AGENT, PATIENT, POSSESSION, MODIFIER = "agent", "patient", "possession", "modifier"
-DEED_RELATIONS = {
-    **dict.fromkeys(("nsubj", "SBJ", "nsubj:outer"), AGENT),
-    **dict.fromkeys(("obj", "iobj", "OBJ", "nsubj:pass"), PATIENT),
-    **dict.fromkeys(("nmod:poss", "poss"), POSSESSION),
-}
 VERB_REACH = 5
 """Tokens after a mention in which its verb stands."""
 CLAUSE_REACH = 14
@@ -56,16 +51,10 @@ class ActionReader:
     """Read the deeds of one document's mentions."""
 
     def __init__(self, document: Document) -> None:
-        self.document = document
         self._words = [token.lower() for token in document.tokens]
-        self._lemmas, self._relations = document.column("lemma"), document.column("deprel")
-        self._tags = document.columns.get("upos") or document.columns.get("pos")
 
     def read(self, mention: Mention) -> Iterator[Deed]:
         """List what the words around a mention tell of its entity."""
-        if self.document.heads is not None and "deprel" in self.document.columns:
-            yield from self._read_tree(mention)
-            return
         start, end = mention.span
         first, before = self._words[start], self._get(start - 1)
         pronoun = end - start == 1 and first in PRONOUNS
@@ -174,22 +163,6 @@ class ActionReader:
             verb = find_past(self._get(here + 1)) if word == "and" else None
             if verb is not None:
                 yield AGENT, verb
-
-    def _read_tree(self, mention: Mention) -> Iterator[Deed]:
-        heads = self.document.heads or ()
-        for token in range(mention.start, mention.end):
-            head, relation = heads[token], self._relations[token] or ""
-            if mention.start <= head < mention.end:
-                if relation == "amod":
-                    yield MODIFIER, self._find_base(token)
-            elif relation in DEED_RELATIONS:
-                kind = DEED_RELATIONS[relation]
-                verbal = self._tags is None or (self._tags[head] or "").startswith("V")
-                yield MODIFIER if kind == AGENT and not verbal else kind, self._find_base(head)
-
-    def _find_base(self, token: int) -> str:
-        word = self._words[token]
-        return (self._lemmas[token] or find_past(word) or word).lower()
 
 
 def _is_adjective(word: str) -> bool:

@@ -12,8 +12,8 @@ from itertools import combinations
 from entitynlm.characters.actions import AGENT, MODIFIER, PATIENT, POSSESSION, ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.naming import choose_names, show_name
-from entitynlm.discourse.records import MentionReader, PersonRecord
+from entitynlm.discourse.naming import name_entities
+from entitynlm.discourse.records import MentionReader, PersonRecord, find_gender
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import PRONOUNS, UNKNOWN
@@ -87,12 +87,6 @@ class _Traits:
     deeds: dict[str, Counter[str]] = field(
         default_factory=lambda: {kind: Counter() for kind in (AGENT, PATIENT, POSSESSION, MODIFIER)}
     )
-    plural: int = 0
-
-    @property
-    def is_group(self) -> bool:
-        """Tell whether most mentions of an entity without a name are "we" or "they"."""
-        return not self.forms[NAME_FORM] and 2 * self.plural > self.forms.total()
 
 
 def list_characters(document: Document, *, least: int = 2) -> Cast:
@@ -103,26 +97,26 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
     chapters = tuple(find_chapters(discourse))
     speakers = {quotation.speaker for quotation in document.quotations}
-    reader, actions = MentionReader(discourse), ActionReader(document)
+    actions = ActionReader(document)
     narrator = find_narrator(Dialogue.of_document(discourse, document))
     people: list[tuple[Entity, _Traits]] = []
     for entity in document.entities:
         if may_speak(entity.type):
-            traits = _count_traits(entity, reader, actions)
+            traits = _count_traits(entity, discourse.reader, actions)
             is_person = traits.forms[NAME_FORM] or entity.id in speakers or entity.id == narrator
-            if not traits.is_group and (document.entity_types or is_person):
+            if not traits.record.is_group and (document.entity_types or is_person):
                 people.append((entity, traits))
     people.sort(key=lambda pair: (-len(pair[0].mentions), pair[0].mentions[0].start))
     shown = [pair for pair in people if len(pair[0].mentions) >= least]
     together = _count_together(document, [entity for entity, _ in shown])
     spoken, about = _sort_quotations(discourse)
-    names = choose_names(document)
+    names = name_entities(document)
     cast = Cast(document, (), chapters, len(people) - len(shown))
     characters = tuple(
         Character(
             id=entity.id,
-            name=_name(traits, show_name(document, names[entity.id]), entity.id == narrator),
-            gender=traits.record.find_gender(1, CLEAR_SHARE) or UNKNOWN,
+            name=_name(traits, names[entity.id], entity.id == narrator),
+            gender=find_gender(traits.record.genders, 1, CLEAR_SHARE) or UNKNOWN,
             is_narrator=entity.id == narrator,
             aliases=dict(traits.aliases.most_common()),
             forms={form: traits.forms[form] for form in (NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM)},
@@ -149,7 +143,6 @@ def _count_traits(entity: Entity, reader: MentionReader, actions: ActionReader) 
         traits.record.note(reading)
         if reading.form is not None:
             traits.forms[PRONOUN_FORM] += 1
-            traits.plural += reading.form in ("we", "they")
         else:
             first, last = (0, len(mention)) if reading.name is None else reading.name.core
             words = reader.document.words(mention.start + first, mention.start + last)

@@ -27,8 +27,6 @@ class QuotationScores:
     """Quotations that are found and whose speaker is right."""
     baseline: int = 0
     """Quotations that are found and whose speaker has the nearest name outside of the quotation."""
-    speakers_given: int = 0
-    """Right speakers where the annotated quotations are given."""
 
     def __add__(self, other: QuotationScores) -> QuotationScores:
         mine, theirs = vars(self), vars(other)
@@ -63,20 +61,17 @@ def score_quotations(document: Document, entities: Document | None = None) -> Qu
     known = entities or document
     gold = {strip_punctuation(document, q.span): q.speaker for q in document.quotations}
     discourse = read_discourse(document)
-    given = read_discourse(document, [quotation.span for quotation in document.quotations])
     found = {strip_punctuation(document, span): number for number, span in enumerate(discourse.quotations)}
     same = _map_entities(known, document)
     dialogue = Dialogue.of_document(discourse, known)
     speakers, nearest = find_speakers(dialogue), find_nearest_names(dialogue)
     pairs = [(gold[span], number) for span, number in found.items() if span in gold]
-    told = zip(find_speakers(Dialogue.of_document(given, known)), document.quotations, strict=True)
     return QuotationScores(
         annotated=len(gold),
         found=len(found),
         right=len(pairs),
         speakers=sum(same.get(speakers[number]) == speaker for speaker, number in pairs),
         baseline=sum(same.get(nearest[number]) == speaker for speaker, number in pairs),
-        speakers_given=sum(same.get(who) == quotation.speaker for who, quotation in told),
     )
 
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from entitynlm.discourse.discourse import NARRATION, Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.discourse.name_index import PRONOUN_GENDERS, NameIndex, Person
-from entitynlm.discourse.names import PersonName
+from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import PRONOUNS
 
-VOCATIVE_OPENINGS = frozenset(
-    "my sir madam ma'am madame monsieur mademoiselle miss dear mon old young".split()
-)
-"""First words of forms of address."""
-LONGEST_VOCATIVE = 4
 MOSTLY_TOLD = 0.2
 """The share of a person's names that stand in the narration from which the person is not its narrator."""
 
@@ -44,8 +37,6 @@ class PeopleRules(IdentityRules):
     ) -> None:
         super().__init__(discourse, spans)
         self._names_of, self._participants = owners, participants
-        tokens = discourse.document.tokens
-        self._pronouns = [PRONOUNS.get(" ".join(tokens[start:end]).lower(), "") for start, end in spans]
         self._quotations = [discourse.quotation_of[start] for start, _ in spans]
         self._people: dict[int, Person] = {}
         self._entity_of: dict[int, int] = {}
@@ -55,17 +46,9 @@ class PeopleRules(IdentityRules):
         person: Person | bool | None = self._names_of[number]
         if person is None and self._quotations[number] != NARRATION:
             said = self._participants[self._quotations[number]]
-            form = self._pronouns[number]
-            calls = form == "you" or self._is_vocative(number)
-            person = said.speaker if form == "i" else said.addressee if calls else None
+            form = self._readings[number].form
+            person = said.speaker if form == "i" else said.addressee if form == "you" else None
         return super().find_entity(number) if person is None else self._find(person)
-
-    def _is_vocative(self, number: int) -> bool:
-        """Tell whether a mention is a form of address between two marks: ", sir," and ", my dear boy!"."""
-        start, end = self.spans[number]
-        tokens = self.document.tokens
-        alone = not tokens[start - 1][0].isalnum() and end < len(tokens) and not tokens[end][0].isalnum()
-        return alone and end - start <= LONGEST_VOCATIVE and tokens[start].lower() in VOCATIVE_OPENINGS
 
     def _find(self, person: Person | bool | None) -> int | None:
         return (
@@ -77,12 +60,12 @@ class PeopleRules(IdentityRules):
         )
 
     def allows(self, number: int, entity: int) -> bool:
-        owner, person, form = self._names_of[number], self._people.get(entity), self._pronouns[number]
+        owner, person = self._names_of[number], self._people.get(entity)
         if owner is not None and person is not None:
             return owner is person
         if owner is not None and entity == self.narrator and owner.told > MOSTLY_TOLD * owner.names.total():
             return False
-        gender = PRONOUN_GENDERS.get(form)
+        gender = PRONOUN_GENDERS.get(self._readings[number].form or "")
         if gender is not None:
             if person is not None and person.gender not in (None, gender):
                 return False
@@ -100,26 +83,16 @@ class PeopleRules(IdentityRules):
             self._entity_of.setdefault(id(owner), entity)
 
 
-def find_participants(
-    document: Document, discourse: Discourse, index: NameIndex, names: Mapping[Span, PersonName]
-) -> list[Participants]:
+def find_participants(document: Document, discourse: Discourse, index: NameIndex) -> list[Participants]:
     """Find the people who speak and are addressed in the quotations of a document whose entities were settled."""
-    votes: dict[str, Counter[PersonName]] = {}
-    narrated: Counter[str] = Counter()
-    for mention in document.mentions:
-        name = names.get(mention.span)
-        if name is not None:
-            votes.setdefault(mention.entity, Counter())[name] += 1
-        words = " ".join(document.tokens[mention.start : mention.end]).lower()
-        if PRONOUNS.get(words) == "i" and discourse.quotation_of[mention.start] == NARRATION:
-            narrated[mention.entity] += 1
-    narrator = narrated.most_common(1)[0][0] if narrated else None
+    dialogue = Dialogue.of_document(discourse, document)
+    narrator = find_narrator(dialogue)
 
     def find(entity: str | None) -> Person | bool | None:
-        if entity is not None and entity == narrator:
-            return True
-        named = votes.get(entity or "")
-        return index.find_owner(named.most_common(1)[0][0]) if named else None
+        if entity is None or entity == narrator:
+            return entity is not None or None
+        names = dialogue.records[entity].names.most_common(1)
+        return index.find_owner(names[0][0]) if names else None
 
     return [
         Participants(find(quotation.speaker), find(quotation.addressee)) for quotation in document.quotations

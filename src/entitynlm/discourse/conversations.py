@@ -11,15 +11,14 @@ import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from entitynlm.discourse.lexicon import guess_gender
-from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.quotation_marks import ENDS, MARKS
+from entitynlm.discourse.records import PersonRecord
 from entitynlm.discourse.speaker_features import Dialogue, describe_form
 from entitynlm.discourse.speech_tags import FIRST_PERSON, NAME, PRONOUN, Tag, TagReader
 from entitynlm.text.document import Mention
-from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
+from entitynlm.text.english import FEMALE, MALE
 
 CONVERSATION_GAP = 100
 """Tokens between two quotations of one conversation, at most."""
@@ -39,21 +38,6 @@ NARRATOR_SHARE = 0.002
 """The share of "I" outside of quotations among all tokens from which a text has a narrator."""
 
 Features = dict[str, float]
-
-
-@dataclass
-class Profile:
-    """What the mentions of an entity show: evidence for a gender in pronouns, nouns and names, and counts of forms."""
-
-    genders: Counter[str] = field(default_factory=Counter)
-    name_genders: Counter[str] = field(default_factory=Counter)
-    names: int = 0
-    plurals: int = 0
-    mentions: int = 0
-
-    @property
-    def is_group(self) -> bool:
-        return 2 * self.plurals > self.mentions
 
 
 @dataclass(frozen=True)
@@ -76,7 +60,6 @@ class ConversationReader:
         self.dialogue, self.quotations, self.narrator = dialogue, dialogue.quotations, narrator
         reader = TagReader(dialogue)
         self.tags = [self._name_narrator(reader.read(number)) for number in range(len(self.quotations))]
-        self.profiles = read_profiles(dialogue)
         self.tagged = Counter(
             tag.entity for tag in self.tags if tag and tag.entity and tag.form in (NAME, FIRST_PERSON)
         )
@@ -135,10 +118,10 @@ class ConversationReader:
         for who in last:
             weights[who] += 0.5
         for who in weights:
-            profile = self.profiles[who]
-            if profile.names:
+            record = self.dialogue.records[who]
+            if record.names:
                 weights[who] = 1.5 * weights[who] + 0.3 * min(3.0, math.log1p(self.tagged[who]))
-            if profile.is_group:
+            if record.is_group:
                 weights[who] *= 0.3
         if self.narrator is not None:
             weights[self.narrator] += 5.0
@@ -179,23 +162,23 @@ class ConversationReader:
 
     def _describe_person(self, who: str, share: float, numbers: range) -> Features:
         """Describe a participant, whatever the quotation."""
-        profile = self.profiles[who]
+        record = self.dialogue.records[who]
         here = [
             tag for tag in self.tags[numbers.start : numbers.stop] if tag is not None and tag.entity == who
         ]
         tags = sum(tag.form in (NAME, FIRST_PERSON) for tag in here)
         found = {
-            "mentions": math.log1p(profile.mentions) / 8,
-            "pronouns": 1 - profile.names / max(1, profile.mentions),
+            "mentions": math.log1p(record.mentions) / 8,
+            "pronouns": 1 - record.names.total() / max(1, record.mentions),
             "tags": math.log1p(self.tagged[who]) / 6,
             "share of tags": self.tagged[who] / (1 + self.tagged.total()),
             "share of mentions here": share,
             "share of tags here": tags / len(numbers),
         }
         traits = {
-            "named": profile.names,
+            "named": record.names,
             "tagged here": tags,
-            "group": profile.is_group,
+            "group": record.is_group,
             "narrator": who == self.narrator,
         }
         return found | {name: 1.0 for name, holds in traits.items() if holds}
@@ -221,7 +204,7 @@ class ConversationReader:
     def _describe_tag(self, number: int, who: str, rank: int) -> Features:
         """Describe a participant by the tag of a quotation; in a passage the entity of a pronoun is surer than in a book."""
         tag = self.tags[number]
-        found = _compare_tag(tag, who, self.profiles[who], rank)
+        found = _compare_tag(tag, who, self.dialogue.records[who], rank)
         if tag is not None and len(self.dialogue.tokens) < LONGEST_PASSAGE:
             found[f"{'own' if tag.entity == who else 'other'} {tag.form} in a passage"] = 1.0
         return found
@@ -276,7 +259,7 @@ class ConversationReader:
                 yield f"tagged {label}"
 
 
-def _compare_tag(tag: Tag | None, who: str, profile: Profile, rank: int) -> Features:
+def _compare_tag(tag: Tag | None, who: str, record: PersonRecord, rank: int) -> Features:
     """Describe a participant by the tag of a quotation: its own or another's, and whether genders agree."""
     recency = f"recency {min(rank, 4)}"
     if tag is None:
@@ -286,12 +269,12 @@ def _compare_tag(tag: Tag | None, who: str, profile: Profile, rank: int) -> Feat
     if tag.gender is None:
         return found
     kind = "pronoun" if tag.form == PRONOUN else "noun"
-    agreement = _compare_genders(profile.genders, tag.gender)
+    agreement = _compare_genders(record.genders, tag.gender)
     found["tag's gender"] = agreement
     told = "agrees" if agreement > 0.3 else "differs" if agreement < -0.3 else "is unclear"
     found[f"tag's gender, {kind} {told}"] = 1.0
-    if profile.name_genders:
-        agreement = _compare_genders(profile.name_genders, tag.gender)
+    if record.name_genders.total():
+        agreement = _compare_genders(record.name_genders, tag.gender)
         found["tag's gender and names"] = agreement
         found[f"tag's gender, names {'agree' if agreement > 0 else 'differ'}"] = 1.0
     if not own:
@@ -303,25 +286,3 @@ def _compare_genders(evidence: Counter[str], gender: str) -> float:
     """Compare the evidence for a gender with that for the other: from -1 (differs) to 1 (agrees)."""
     other = FEMALE if gender == MALE else MALE
     return (evidence[gender] - evidence[other]) / (evidence.total() + 1.0)
-
-
-def read_profiles(dialogue: Dialogue) -> dict[str, Profile]:
-    """Read the profile of each entity that may speak."""
-    common, tokens = dialogue.discourse.common_words, dialogue.tokens
-    profiles: dict[str, Profile] = defaultdict(Profile)
-    for mention in dialogue.speaking:
-        profile = profiles[mention.entity]
-        profile.mentions += 1
-        words = tokens[mention.start : mention.end]
-        form = PRONOUNS.get(" ".join(words).lower())
-        name = parse_name(words, common) if form is None else None
-        gender = GENDERS.get(form or words[-1].lower())
-        if name is not None:
-            profile.names += 1
-            gender = name.gender or (None if name.title else guess_gender(name.words[0]))
-            if gender is not None:
-                profile.name_genders[gender] += 1
-        profile.plurals += form in ("we", "they")
-        if gender in (MALE, FEMALE):
-            profile.genders[gender] += 1
-    return profiles

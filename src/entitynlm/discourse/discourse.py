@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from entitynlm.discourse.names import find_common_words
 from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.records import MentionReader
 from entitynlm.text.document import Document, Span
 
 NARRATION = -1
@@ -42,6 +43,11 @@ class Discourse:
     def common_words(self) -> frozenset[str]:
         """Words of this text whose capitals do not mark a name (:func:`~entitynlm.discourse.names.find_common_words`)."""
         return find_common_words(self.document)
+
+    @cached_property
+    def reader(self) -> MentionReader:
+        """The reader of the text's mentions: pronouns, names and genders."""
+        return MentionReader(self.document, self.common_words)
 
     @property
     def has_paragraphs(self) -> bool:

@@ -8,24 +8,21 @@ pass links everything else around them.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from entitynlm.discourse.discourse import Discourse
-from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.discourse.names import PersonName, conflict, is_same_first_name
+from entitynlm.discourse.records import Reading, find_gender
 from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Span
 from entitynlm.text.english import FEMALE, MALE
 
 MUCH = 3.0
 """A name that several people may have is that of the one with this many times the evidence for all others together."""
-MOST_NAME_WORDS = 6
-"""Words of a mention that is a name, at most."""
-FEWEST_PRONOUNS, CLEAR_SHARE = 3.0, 0.75
-"""Pronouns linked with a name, and the share of one gender among them, from which the person's gender is known."""
+FEWEST_PRONOUNS = 3.0
+"""Pronouns of one gender beyond those of the other, linked with a name, from which the person's gender is known."""
 PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
-
-Votes = Mapping[str, float]
 
 
 @dataclass(eq=False)
@@ -43,7 +40,7 @@ class Person:
         for name, count in self.names.items():
             if name.gender is not None:
                 told[name.gender] += count
-        return told.most_common(1)[0][0] if told else find_clear_gender(self.votes)
+        return told.most_common(1)[0][0] if told else find_gender(self.votes, FEWEST_PRONOUNS)
 
     def fits(self, name: PersonName, gender: str | None) -> bool:
         """Tell whether the person may bear a name, given the gender of the name's bearer."""
@@ -55,12 +52,6 @@ class Person:
     def shares(self, name: PersonName) -> bool:
         """Tell whether the person has a name with a word of this one: its surname or its first name, or both."""
         return any(_share_words(name, other) for other in self.names)
-
-
-def find_clear_gender(votes: Votes) -> str | None:
-    male, female = votes.get(MALE, 0.0), votes.get(FEMALE, 0.0)
-    clear = male + female >= FEWEST_PRONOUNS and max(male, female) >= CLEAR_SHARE * (male + female)
-    return (MALE if male > female else FEMALE) if clear else None
 
 
 def are_parts(one: PersonName, other: PersonName, full: Iterable[set[str]]) -> bool:
@@ -82,41 +73,33 @@ def _share_words(one: PersonName, other: PersonName) -> bool:
 class NameIndex:
     """The people of a text, from the clusters of a first pass over its mentions.
 
-    :param names: of the mentions, None for what is no person's name.  :param forms: citation forms of pronouns, else None.
+    :param readings: of the mentions; one that is no person's has no name.
     :param clusters: of the mentions.  :param quoted: whether they stand in quotations.
     """
 
-    def __init__(
-        self,
-        names: Sequence[PersonName | None],
-        forms: Sequence[str | None],
-        clusters: Sequence[int],
-        quoted: Sequence[bool],
-    ) -> None:
+    def __init__(self, readings: Sequence[Reading], clusters: Sequence[int], quoted: Sequence[bool]) -> None:
         self._counts: Counter[PersonName] = Counter()
         self._votes: dict[PersonName, Counter[str]] = defaultdict(Counter)
         self._together: Counter[frozenset[PersonName]] = Counter()
         self._named: dict[int, Counter[PersonName]] = defaultdict(Counter)
-        self._count(names, forms, clusters)
+        self._count(readings, clusters)
         self.people: list[Person] = []
         self.owners: dict[PersonName, Person] = {}
         for name in sorted(self._counts, key=lambda name: (not name.full, -self._counts[name], name.words)):
             self._place(name)
-        for own, inside in zip(names, quoted, strict=True):
-            if own is not None:
-                self.owners[own].told += not inside
+        for reading, inside in zip(readings, quoted, strict=True):
+            if reading.name is not None:
+                self.owners[reading.name].told += not inside
 
-    def _count(
-        self, names: Sequence[PersonName | None], forms: Sequence[str | None], clusters: Sequence[int]
-    ) -> None:
+    def _count(self, readings: Sequence[Reading], clusters: Sequence[int]) -> None:
         """Count names, pronouns linked with them (shared by the names of a cluster), and names linked with each other."""
         named = self._named
         genders: dict[int, Counter[str]] = defaultdict(Counter)
-        for name, form, cluster in zip(names, forms, clusters, strict=True):
-            if name is not None:
-                named[cluster][name] += 1
-            elif form in PRONOUN_GENDERS:
-                genders[cluster][PRONOUN_GENDERS[form]] += 1
+        for reading, cluster in zip(readings, clusters, strict=True):
+            if reading.name is not None:
+                named[cluster][reading.name] += 1
+            elif reading.form in PRONOUN_GENDERS:
+                genders[cluster][PRONOUN_GENDERS[reading.form]] += 1
         for cluster, own in named.items():
             self._counts.update(own)
             listed = list(own.items())
@@ -128,7 +111,7 @@ class NameIndex:
 
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
-        gender = name.gender or find_clear_gender(self._votes[name])
+        gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
         fitting = [person for person in self.people if person.shares(name) and person.fits(name, gender)]
         person = self._choose(name, fitting)
         if person is None:
@@ -170,12 +153,10 @@ class NameIndex:
         return [sum(self._together[frozenset((name, other))] for other in person.names) for person in people]
 
 
-def read_names(
-    discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]
-) -> list[PersonName | None]:
-    """Read the names of persons among mentions."""
-    tokens, common = discourse.document.tokens, discourse.common_words
+def read_people(discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]) -> list[Reading]:
+    """Read mentions; a name that is no person's by the mention's type is left out."""
+    readings = map(discourse.reader.read, spans)
     return [
-        parse_name(tokens[start:end], common) if end - start <= MOST_NAME_WORDS and may_speak(kind) else None
-        for (start, end), kind in zip(spans, types, strict=True)
+        reading if may_speak(kind) else reading._replace(name=None)
+        for reading, kind in zip(readings, types, strict=True)
     ]

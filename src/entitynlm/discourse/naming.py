@@ -1,6 +1,6 @@
 """The name of an entity in all outputs: the shortest proper core of its names that no other entity has.
 
-Reports, the explorer, casts and generation all call an entity by what :func:`choose_names` chooses.
+Reports, the explorer, casts and generation all call an entity by what :func:`name_entities` shows.
 """
 
 from collections import Counter
@@ -83,7 +83,14 @@ def _choose_form(forms: Mapping[str, _Form], uses: Mapping[str, int]) -> _Form:
     return best[max(best, key=rate)]
 
 
-def show_name(document: Document, mention: Mention) -> str:
-    """Show the words of a naming mention on one line, cut if they are many."""
-    words = " ".join(document.words(*mention.span).split())
-    return words if len(words) <= LONGEST_SHOWN_NAME else words[: LONGEST_SHOWN_NAME - 1] + "…"
+def name_entities(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, str]:
+    """Name every entity as all outputs do: by the words that name it best, on one line, cut if they are many.
+
+    :param mentions: those that may name an entity; all of the document by default.
+    """
+    chosen = choose_names(document, mentions)
+    shown = {who: " ".join(document.words(*mention.span).split()) for who, mention in chosen.items()}
+    return {
+        who: words if len(words) <= LONGEST_SHOWN_NAME else words[: LONGEST_SHOWN_NAME - 1] + "…"
+        for who, words in shown.items()
+    }

@@ -12,15 +12,18 @@ from msgspec import structs
 
 from entitynlm.discourse.conversations import CONVERSATION_GAP
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.records import MentionReader, PersonRecord, find_things
+from entitynlm.discourse.records import SURE_SHARE
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
+from entitynlm.text.word_forms import list_lemmas
 
 OFTEN = 5
 """Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
 NEAR, TURNS = 8, 6
 """Quotations before and after one among whose speakers the person who is called by name is, and its partner."""
+FEWEST_ARTICLES = 2
+"""Names with an article that a ship or an inn has at least."""
 SIGNATURE = 8
 """Tokens before the name under a letter, among which one of these stands:"""
 SIGNING = frozenset(("your", "yours", "sincerely", "faithfully", "love", "affectionately"))
@@ -80,26 +83,12 @@ def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
 def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
     """Find the person who is called by name in a quotation and speaks near it, or else the one who speaks before or after it.
 
-    Where no other person speaks, it is the person who is called by name, or whose name is nearest.
+    Where no other person speaks, it is the person who is called by name.
     """
     called = _find_called(dialogue, number, speakers)
     if called is not None and called in speakers[max(0, number - NEAR) : number + NEAR + 1]:
         return called
-    return (
-        _find_partner(dialogue, number, speakers)
-        or called
-        or _find_nearest(dialogue, number, speakers[number])
-    )
-
-
-def _find_nearest(dialogue: Dialogue, number: int, speaker: str | None) -> str | None:
-    start = dialogue.quotations[number][0]
-    near = [
-        mention
-        for mention in dialogue.list_near(start - CONVERSATION_GAP, start + CONVERSATION_GAP // 2)
-        if mention.entity != speaker and not dialogue.is_pronoun(mention)
-    ]
-    return min(near, key=lambda mention: abs(mention.start - start)).entity if near else None
+    return _find_partner(dialogue, number, speakers) or called
 
 
 def _find_called(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
@@ -179,13 +168,11 @@ def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
 
 def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
     """Find first names by which only one person is called, who has a title and a surname alone: Mr. Vale is Arthur."""
-    reader, records = MentionReader(dialogue.discourse), dict[str, PersonRecord]()
     speakers = [quotation.speaker for quotation in quotations]
     partners: dict[str, set[str | None]] = {}
     for mention in dialogue.mentions:
-        reading, number = reader.read(mention.span), dialogue.discourse.quotation_of[mention.start]
-        records.setdefault(mention.entity, PersonRecord()).note(reading)
-        if reading.name is not None:
+        number = dialogue.discourse.quotation_of[mention.start]
+        if dialogue.has_name(mention):
             addressed = number != NARRATION and dialogue.is_vocative(mention)
             partner = _find_partner(dialogue, number, speakers) if addressed else None
             partners.setdefault(mention.entity, set()).add(partner)
@@ -194,7 +181,7 @@ def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
         partner = next(iter(whom))
         if len(whom) > 1 or partner is None or dialogue.counts[called] or called in speakers:
             continue
-        own, other = records[called], records[partner]
+        own, other = dialogue.records[called], dialogue.records[partner]
         bare = all(name.title is None and not name.full for name in own.names)
         titled = other.names and all(name.title and not name.full for name in other.names)
         if own.names and bare and titled and other.gender is not None and other.gender == own.gender:
@@ -208,3 +195,26 @@ def _may_narrate(dialogue: Dialogue, speakers: Sequence[str | None], entity: str
         return not dialogue.counts[entity] and entity not in speakers
     told = sum(m.entity == entity and not dialogue.is_pronoun(m) for m in dialogue.outside)
     return told <= votes
+
+
+def find_things(document: Document, discourse: Discourse) -> dict[str, str]:
+    """Find entities that are taken for persons and are ships or inns, with their types.
+
+    Their names (nearly) always have an article and no common noun: "the Mary Ellen", but not "the White Rabbit".
+    """
+    found: dict[str, str] = {}
+    for entity in document.entities:
+        mentions = entity.mentions if entity.type == "person" else ()
+        readings = [discourse.reader.read(mention.span) for mention in mentions]
+        names = [reading.name for reading in readings if reading.name is not None]
+        things = [
+            name for name in names if name.has_article and (name.title or not any(map(_is_noun, name.words)))
+        ]
+        if len(things) >= FEWEST_ARTICLES and len(things) >= SURE_SHARE * len(names):
+            female = any(reading.form == "she" for reading in readings)
+            found[entity.id] = "vehicle" if female else "place"
+    return found
+
+
+def _is_noun(word: str) -> bool:
+    return "NOUN" in list_lemmas(word)

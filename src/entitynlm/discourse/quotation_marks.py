@@ -25,8 +25,6 @@ MINOR = 10
 ELIDED = 4
 """Words with an apostrophe at their end are possessives in s, have lost a g, or are shorter than this: "th'", "wi'"."""
 NEVER = 100.0
-HYPOTHESES = 6
-"""Readings that are followed at a time."""
 
 
 def ends_clause(token: str) -> bool:
@@ -64,15 +62,6 @@ class _Costs:
     def _before(self, place: int) -> str:
         return self.tokens[place - 1] if place else "."
 
-    def _touches(self, place: int) -> tuple[bool, bool] | None:
-        """Tell whether a word stands right before and right after a mark; None where the raw text is not known."""
-        text, offsets = self.document.text, self.document.offsets
-        if text is None or offsets is None:
-            return None
-        start, end = offsets[place]
-        before, after = text[start - 1 : start], text[end : end + 1]
-        return bool(before.strip("-–—([ \t\r\n\u00a0")), after.isalnum() or after in "'‘“\"_*…"
-
     def _follows_tag(self, place: int) -> bool:
         """Tell whether "said" or "he said" stands after a mark, which then can't open a quotation."""
         words = [token.lower() for token in self.tokens[place + 1 : place + 3]] or [""]
@@ -92,14 +81,10 @@ class _Costs:
         after = self.tokens[place + 1] if place + 1 < len(self.tokens) else "."
         begins = place in self.paragraphs or place in self.sentences
         cost = 0.0 if begins else 0.3 if self._may_precede(before) else 1.0
-        touching = self._touches(place)
         if token in OPENERS:
             return 0.2 * cost
-        if touching is not None:
-            cost = 0.2 * cost + 5.0 * touching[0] + 2.0 * (not touching[1])
-        else:
-            cost += 2.0 * ends_clause(after) + 1.5 * (begins and after[0].islower())
-            cost += 1.5 * self._follows_tag(place)
+        cost += 2.0 * ends_clause(after) + 1.5 * (begins and after[0].islower())
+        cost += 1.5 * self._follows_tag(place)
         if STRAIGHT_MARKS[token] == SINGLE and cost >= 1.0:
             cost += 3.0
         return cost
@@ -115,19 +100,9 @@ class _Costs:
             return NEVER
         stopped = ends_clause(before) or before in MARKS
         outside = self._precedes_stop(place)
-        cost = (
-            0.0 if stopped else 0.4 if outside else 0.4 + (place - opened) / 8
-        )  # titles and the like are short
-        single = MARK_KINDS[token] == SINGLE
-        if token in STRAIGHT_MARKS:
-            touching = self._touches(place)
-            if touching is not None:
-                cost += 5.0 * touching[1]
-            else:
-                last = place + 1 in self.sentences or place + 1 == len(self.tokens)
-                cost += 2.0 * (place in self.sentences and not last)
-        if single and not stopped:
-            cost += 0.5 if outside else 1.0
+        cost = 0.0 if stopped else 0.4
+        if not (stopped or outside):
+            cost += (place - opened) / 8  # titles and the like are short
         return cost
 
     def ignore(self, opened: int, place: int) -> float:
@@ -203,7 +178,7 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
     best: dict[int, _Reading] = {}
     for reading in sorted(following, key=lambda reading: reading.cost):
         best.setdefault(reading.opened, reading)
-    return list(best.values())[:HYPOTHESES]
+    return list(best.values())
 
 
 def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from entitynlm.discourse.dash_dialogue import find_dash_dialogue
 from entitynlm.discourse.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends_clause, pair_marks
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
+from entitynlm.text.english import QUOTATION_VERBS
 
 SHORT_QUOTATION = 5
 """Fewer words after a comma may be an expression in the middle of a sentence."""
 NAMING_VERBS = frozenset(("called", "calls", "call"))
-CLAUSE_BREAKS = frozenset(("(", "[", ")", "]", "and", "but", ";"))
 NEGATIONS = frozenset(("not", "n't", "n’t", "never"))
 WRITTEN = frozenset("inscription inscribed engraved motto handwriting epitaph carved painted printed".split())
 """Words beside an inscription, which is not spoken."""
@@ -25,7 +24,7 @@ PHRASAL = frozenset(("went", "put"))
 BETWEEN_QUOTATIONS = frozenset(("and", "or", ",", *DASHES))
 """Between two quotations of one kind: "Come!" and "Go!"."""
 TAG_REACH = 4
-"""Tokens beside a quotation among which its verb of speech or thought stands."""
+"""Tokens beside a quotation among which its verb of speech stands."""
 
 
 def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]:
@@ -86,28 +85,26 @@ def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Seq
     if tokens[start][0].isupper() or verb_before is not None or verb_after is not None:
         return True
     unfinished = last is not None and tokens[strip_marks(document, last)[1] - 1] == ","
-    if before in DASHES and between and between[0] in DASHES:  # "Here" -- she stood up -- "or there?"
-        return True
     goes_on = last is not None and (unfinished or not ENDS & set(between))
     return goes_on and end - start >= SHORT_QUOTATION
 
 
 def _find_verb(tokens: Sequence[str], places: range) -> str | None:
-    """Find the verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause.
+    """Find the verb of speech among the tokens from a quotation outwards, up to the end of the sentence.
 
     It is UNSAID where the words were written, or might have been said and were not.
     """
-    for distance, place in enumerate(places):
+    for place in places:
         word = tokens[place].lower()
-        if word in QUOTATION_VERBS or (word in THOUGHT_VERBS and distance <= 2):
-            if word in PHRASAL and tokens[place + 1 : place + 2] not in (("on",), ("in",)):
-                continue
+        if word in PHRASAL and tokens[place + 1 : place + 2] not in (("on",), ("in",)):
+            continue
+        if word in QUOTATION_VERBS:
             return (
                 UNSAID if _is_unsaid([token.lower() for token in tokens[max(0, place - 2) : place]]) else word
             )
         if word in WRITTEN:
             return UNSAID
-        if word in ENDS or word in MARKS or word in CLAUSE_BREAKS:
+        if word in ENDS or word in MARKS:
             return None
     return None
 

@@ -7,29 +7,20 @@ read in a :class:`PersonRecord`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
-from entitynlm.discourse.discourse import Discourse
-from entitynlm.discourse.lexicon import KIN_GENDERS, MALE_TITLES, TITLE_GENDERS, guess_gender
+from entitynlm.discourse.lexicon import MALE_TITLES, guess_gender
 from entitynlm.discourse.names import PersonName, conflict, parse_name
-from entitynlm.discourse.quotation_marks import MARKS
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
-from entitynlm.text.word_forms import list_lemmas
 
 WORD_WEIGHT, TITLE_WEIGHT = 1, 2
 """The evidence for a gender in a pronoun, a first name or a noun ("the girl"), and in a title."""
 SURE_EVIDENCE = 2
 """The evidence for one gender beyond that for the other, after which the other is excluded; 1 if a first name tells it."""
 SURE_SHARE = 0.75
-PRONOUN_REACH = 8
-"""Tokens after a name in which a pronoun tells its gender."""
-LEXICON_VOTES = 3
-"""Pronouns after a name that the lexicon of first names is worth."""
-FEWEST_ARTICLES = 2
-"""Names with an article that a ship or an inn has at least."""
 LONGEST_NOUN = 4
 """Words of a description whose last word is its head."""
 
@@ -44,14 +35,21 @@ class Reading(NamedTuple):
 
 
 class MentionReader:
-    """Read the mentions of one text."""
+    """Read the mentions of one text, each span once.
 
-    def __init__(self, discourse: Discourse) -> None:
-        self.document, self._common = discourse.document, discourse.common_words
-        self._genders = self._count_genders()
+    :param common: words whose capitals do not mark a name.
+    """
+
+    def __init__(self, document: Document, common: frozenset[str]) -> None:
+        self.document, self._common = document, common
+        self._read: dict[Span, Reading] = {}
 
     def read(self, span: Span) -> Reading:
-        start, end = span
+        if span not in self._read:
+            self._read[span] = self._read_words(*span)
+        return self._read[span]
+
+    def _read_words(self, start: int, end: int) -> Reading:
         words = self.document.tokens[start:end]
         form = PRONOUNS.get(" ".join(words).lower())
         if form is not None:
@@ -62,49 +60,8 @@ class MentionReader:
             return Reading(None, None, _keep_gender(GENDERS.get(head)), WORD_WEIGHT)
         if name.gender is not None:
             return Reading(None, name, name.gender, TITLE_WEIGHT)
-        return Reading(None, name, self.guess_gender(name), WORD_WEIGHT)
-
-    def guess_gender(self, name: PersonName) -> str | None:
-        """Guess the gender of a name, by the pronouns that follow it in this text and by the lexicon."""
-        votes = Counter(self._genders.get(name.words[0], {}))
         known = MALE if name.title in MALE_TITLES else None if name.title else guess_gender(name.words[0])
-        if known is not None:
-            votes[known] += LEXICON_VOTES
-        gender, count = max(votes.items(), key=lambda pair: pair[1], default=(None, 0))
-        return gender if count >= max(LEXICON_VOTES, SURE_SHARE * votes.total()) else None
-
-    def _count_genders(self) -> dict[str, Counter[str]]:
-        """Count the pronouns "he" and "she" that follow each name, before another; those of Mr. Vale tell nothing of a Vale."""
-        tokens, found = self.document.tokens, dict[str, Counter[str]]()
-        proper = {
-            token
-            for before, token in pairwise(tokens)
-            if token[0].isupper() and (before[0].isalnum() or before == ",")
-        }
-        titled: dict[str, Counter[str]] = {}
-        name, title, end, goes_on = "", None, 0, False
-        for place, token in enumerate(tokens):
-            word = token.rstrip(".").lower()
-            form = PRONOUNS.get(word)
-            if form is None and token in proper and word not in self._common:
-                if not goes_on:
-                    title = TITLE_GENDERS.get(word)
-                    goes_on = word not in TITLE_GENDERS or title is not None  # "Dr." tells nothing
-                    name = word if goes_on and title is None and word not in KIN_GENDERS else ""
-                elif title is not None:
-                    titled.setdefault(word, Counter())[title] += LEXICON_VOTES
-                    title = None
-                end = place + PRONOUN_REACH
-                continue
-            if name and word in ("he", "she") and place <= end:
-                found.setdefault(name, Counter())[MALE if form == "he" else FEMALE] += 1
-            if form in ("he", "she") or token in MARKS:
-                name = ""
-            goes_on = False
-        for name, votes in titled.items():
-            if not votes[FEMALE]:  # Mr. Vale: Vale is a man, unless there is a Mrs. Vale
-                found.setdefault(name, Counter()).update(votes)
-        return found
+        return Reading(None, name, known, WORD_WEIGHT)
 
 
 def _keep_gender(gender: str | None) -> str | None:
@@ -113,31 +70,31 @@ def _keep_gender(gender: str | None) -> str | None:
 
 @dataclass
 class PersonRecord:
-    """Names and genders that the mentions of an entity have shown so far."""
+    """Names and genders that the mentions of an entity have shown so far, and how many of its mentions are "we" or "they"."""
 
     names: Counter[PersonName] = field(default_factory=Counter)
     genders: Counter[str] = field(default_factory=Counter)
-    has_clear_name: bool = False
+    name_genders: Counter[str] = field(default_factory=Counter)
+    mentions: int = 0
+    plurals: int = 0
 
     def note(self, reading: Reading) -> None:
+        self.mentions += 1
+        self.plurals += reading.form in ("we", "they")
         if reading.name is not None:
             self.names[reading.name] += 1
-            self.has_clear_name = self.has_clear_name or reading.gender is not None
         if reading.gender is not None:
             self.genders[reading.gender] += reading.weight
+            self.name_genders[reading.gender] += reading.name is not None
 
     @property
     def gender(self) -> str | None:
         """The gender that excludes the other one."""
-        return self.find_gender(1 if self.has_clear_name else SURE_EVIDENCE, SURE_SHARE)
+        return find_gender(self.genders, 1 if self.name_genders.total() else SURE_EVIDENCE)
 
-    def find_gender(self, least: int, share: float) -> str | None:
-        """Find the gender that has ``least`` more evidence than the other, and this share of it."""
-        for gender, other in ((MALE, FEMALE), (FEMALE, MALE)):
-            evidence = self.genders[gender]
-            if evidence - self.genders[other] >= least and evidence >= share * self.genders.total():
-                return gender
-        return None
+    @property
+    def is_group(self) -> bool:
+        return 2 * self.plurals > self.mentions
 
     def fits_gender(self, gender: str | None) -> bool:
         return gender is None or self.gender in (None, gender)
@@ -146,23 +103,9 @@ class PersonRecord:
         return not any(conflict(name, other) for other in self.names)
 
 
-def find_things(document: Document, discourse: Discourse) -> dict[str, str]:
-    """Find entities that are taken for persons and are ships or inns, with their types.
-
-    Their names (nearly) always have an article and no common noun: "the Mary Ellen", but not "the White Rabbit".
-    """
-    reader, found = MentionReader(discourse), dict[str, str]()
-    for entity in document.entities:
-        readings = (
-            [reader.read(mention.span) for mention in entity.mentions] if entity.type == "person" else ()
-        )
-        names = [reading.name for reading in readings if reading.name is not None]
-        things = [name for name in names if name.has_article and _is_proper(name)]
-        if len(things) >= FEWEST_ARTICLES and len(things) >= SURE_SHARE * len(names):
-            female = any(reading.form == "she" for reading in readings)
-            found[entity.id] = "vehicle" if female else "place"
-    return found
-
-
-def _is_proper(name: PersonName) -> bool:
-    return name.title is not None or not any("NOUN" in list_lemmas(word) for word in name.words)
+def find_gender(evidence: Mapping[str, float], least: float, share: float = SURE_SHARE) -> str | None:
+    """Find the gender that has ``least`` more evidence than the other, and this share of it."""
+    male, female = evidence.get(MALE, 0), evidence.get(FEMALE, 0)
+    if abs(male - female) < least or max(male, female) < share * (male + female):
+        return None
+    return MALE if male > female else FEMALE

@@ -1,13 +1,13 @@
 """A dialogue: the quotations of a text with the mentions of persons in them and around them, and who is addressed by name."""
 
 import re
-from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from entitynlm.discourse.discourse import NARRATION, Discourse
-from entitynlm.discourse.names import parse_name
 from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
+from entitynlm.discourse.records import PersonRecord
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import POSSESSIVE_PRONOUNS, PREPOSITIONS, PRONOUNS
 
@@ -36,7 +36,6 @@ class Dialogue:
         self.quotations, self.tokens = discourse.quotations, discourse.document.tokens
         self.speaking = [m for m in mentions if may_speak(types.get(m.entity))]
         self.outside = [m for m in self.speaking if discourse.quotation_of[m.start] < 0]
-        self._starts = [mention.start for mention in self.outside]
         self.counts = Counter(mention.entity for mention in self.outside)
         self.called = self._find_called(self.speaking)
 
@@ -44,6 +43,14 @@ class Dialogue:
     def of_document(cls, discourse: Discourse, document: Document) -> "Dialogue":
         """Index the mentions of an annotated document."""
         return cls(discourse, document.mentions, document.entity_types)
+
+    @cached_property
+    def records(self) -> Mapping[str, PersonRecord]:
+        """The record of each entity."""
+        records: dict[str, PersonRecord] = defaultdict(PersonRecord)
+        for mention in self.mentions:
+            records[mention.entity].note(self.discourse.reader.read(mention.span))
+        return records
 
     def _find_called(self, mentions: Sequence[Mention]) -> list[dict[str, bool]]:
         """Find for each quotation the entities that are named in it, and whether they are addressed by the name.
@@ -65,11 +72,10 @@ class Dialogue:
 
     def find_form(self, mention: Mention) -> str | None:
         """Find the citation form of a pronoun ("i" for "my"); None for other mentions."""
-        return PRONOUNS.get(" ".join(self.tokens[mention.start : mention.end]).lower())
+        return self.discourse.reader.read(mention.span).form
 
     def has_name(self, mention: Mention) -> bool:
-        words = self.tokens[mention.start : mention.end]
-        return parse_name(words, self.discourse.common_words) is not None
+        return self.discourse.reader.read(mention.span).name is not None
 
     def is_vocative(self, mention: Mention) -> bool:
         """Tell whether a mention is an address: a name (or "sir", "my dear") between commas, marks and ends of sentences."""
@@ -86,10 +92,6 @@ class Dialogue:
         """Tell whether two tokens stand in one paragraph, which is taken as true where paragraphs are not known."""
         discourse = self.discourse
         return not discourse.has_paragraphs or discourse.paragraph_of(one) == discourse.paragraph_of(other)
-
-    def list_near(self, low: int, high: int) -> list[Mention]:
-        """List the mentions outside of quotations that start from ``low`` to before ``high``."""
-        return self.outside[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
 
 
 def describe_form(tokens: Sequence[str], mention: Mention) -> str:

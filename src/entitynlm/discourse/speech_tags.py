@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from entitynlm.discourse.names import PersonName, parse_name
+from entitynlm.discourse.names import PersonName
 from entitynlm.discourse.quotation_marks import DASHES, ENDS
 from entitynlm.discourse.quotations import strip_marks
 from entitynlm.discourse.speaker_features import Dialogue
@@ -87,7 +87,7 @@ class TagReader:
         return found
 
     def _parse(self, start: int, end: int) -> PersonName | None:
-        return parse_name(self.tokens[start:end], self.dialogue.discourse.common_words)
+        return self.dialogue.discourse.reader.read((start, end)).name
 
     def read(self, number: int) -> Tag | None:
         """Read the tag after a quotation, or else the one before it; None where there is none."""
