@@ -3,7 +3,7 @@
 OntoNotes' scheme, which OntoGUM follows, leaves out mentions that corefer with nothing; GUM annotates them in the same documents.
 Of GUM's mentions, those are added that overlap none of OntoGUM's and none that was added before.
 
-    python scripts/add_singletons.py ../shared/data/ontogum ../shared/data/gum runs/ontogum-singletons
+    python scripts/add_singletons.py corpora/ontogum corpora/gum runs/ontogum-singletons
     entitynlm train runs/ontogum-singletons -c configs/lm.toml --set data.singletons=keep -o runs/with-singletons
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
 from entitynlm.coref.mention_table import PRONOUN, MentionTable, MentionWords
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN
 
@@ -19,7 +20,7 @@ def match_heads(document: Document, spans: Sequence[Span], *, pronouns: bool = F
     :param pronouns: also link third-person pronouns without such an antecedent to the nearest mention that
         agrees in gender and number.
     """
-    words = MentionTable(document, spans).words
+    words = MentionTable(read_discourse(document), spans).words
     latest: dict[tuple[str, str], int] = {}
     scores: list[list[tuple[int, float]]] = []
     for index, mention in enumerate(words):

@@ -32,6 +32,7 @@ from entitynlm.text.corpora.corpus import open_corpus
 
 KINDS = {"fewer mentions": -1, "as many mentions": 0, "more mentions": 1}
 VARIABLES = ("R", "E", "L", "X")
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44")
 
 
 @dataclass(frozen=True)
@@ -101,25 +102,32 @@ def describe(swaps: Swaps, key_below: int, documents: int) -> list[str]:
 
 
 def draw(swaps: Swaps, path: Path) -> None:
-    """Draw the mean change of log P by variable for swaps with fewer, as many and more mentions."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "entitynlm"
-    from matplotlib import pyplot
-
-    figure, axis = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
+    """Draw the mean change of log P by variable for swaps with fewer, as many and more mentions, as SVG."""
     signs = np.sign(swaps.mentions)
     kinds = {name: swaps.parts[signs == sign] for name, sign in KINDS.items() if (signs == sign).any()}
-    width = 0.2
+    nats, bar, zero = 30, 30, 150  # points of a nat and of a bar, and where zero is
+    lines = [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="620" height="320" font-family="sans-serif" font-size="13">',
+        '<rect width="620" height="320" fill="white"/>',
+        '<text x="16" y="18">change of log P, nats</text>',
+    ]
+    for value in range(-4, 4):
+        y = zero - nats * value
+        lines.append(f'<text x="40" y="{y + 4}" text-anchor="end">{value}</text>')
+        lines.append(f'<path d="M50 {y}H610" stroke="{"black" if value == 0 else "#ddd"}"/>')
+    for group, (name, parts) in enumerate(kinds.items()):
+        left = 80 + 180 * group
+        lines.append(f'<text x="{left + 2 * bar}" y="305" text-anchor="middle">{name}</text>')
+        for number, mean in enumerate(parts.mean(0).tolist()):
+            x, y, height = left + number * bar, zero - nats * max(mean, 0), nats * abs(mean)
+            lines.append(
+                f'<rect x="{x}" y="{y:.1f}" width="{bar - 4}" height="{height:.1f}" fill="{COLOURS[number]}"/>'
+            )
     for number, variable in enumerate(VARIABLES):
-        means = [parts[:, number].mean() for parts in kinds.values()]
-        axis.bar(np.arange(len(kinds)) + (number - 1.5) * width, means, width, label=variable)
-    axis.axhline(0, color="black", linewidth=0.8)
-    axis.set_xticks(range(len(kinds)), list(kinds))
-    axis.set_ylabel("change of log P, nats")
-    axis.legend(frameon=False, ncols=4)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        x = 420 + 45 * number
+        lines.append(f'<rect x="{x}" y="8" width="12" height="12" fill="{COLOURS[number]}"/>')
+        lines.append(f'<text x="{x + 17}" y="18">{variable}</text>')
+    path.write_text("\n".join([*lines, "</svg>"]) + "\n", encoding="utf-8")
 
 
 def main() -> None:

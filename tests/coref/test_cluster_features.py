@@ -13,6 +13,7 @@ from entitynlm.coref.cluster_features import CLUSTER_FEATURES, AntecedentGroups,
 from entitynlm.coref.mention_table import Floats, MentionTable
 from entitynlm.coref.pair_features import pair_mentions
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
 TOKENS = "Anna met Tom . She knew him . He knew her . Anna smiled at him .".split()
@@ -48,7 +49,7 @@ def follow(
     given: bool, blocks: tuple[int, ...] = (0, 8), rules: Any = None
 ) -> tuple[list[int], list[AntecedentGroups], list[Floats]]:
     """Clusters, groups and probabilities; the scores of pairs are random numbers, the same ones in all blocks."""
-    table = MentionTable(Document("d", tuple(TOKENS), SENTENCES), SPANS)
+    table = MentionTable(read_discourse(Document("d", tuple(TOKENS), SENTENCES)), SPANS)
     draws = np.random.default_rng(3)
     numbers = draws.normal(size=(8, 8, 1 + MESSAGES)).astype(np.float32)
     memory, groups, sure = ClusterMemory(table), [], []
@@ -91,7 +92,7 @@ def test_features_of_a_cluster() -> None:
 
 def test_the_compiled_loop_scores_clusters_as_the_network_does() -> None:
     clusters, (groups,), (sure,) = follow(given=False)
-    table = MentionTable(Document("d", tuple(TOKENS), SENTENCES), SPANS)
+    table = MentionTable(read_discourse(Document("d", tuple(TOKENS), SENTENCES)), SPANS)
     pairs = pair_mentions(table, 0, 8)
     draws = np.random.default_rng(3)
     numbers = draws.normal(size=(8, 8, 1 + MESSAGES)).astype(np.float32)[pairs.mention, pairs.antecedent]

@@ -12,6 +12,7 @@ from entitynlm.coref.cluster_features import FEATURE_COUNT, ClusterWeights
 from entitynlm.coref.decoding import choose_spans, cluster_mentions
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.resolver_network import PairScores
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
 
@@ -25,7 +26,7 @@ def test_of_two_spans_that_cross_the_better_one_is_a_mention() -> None:
 
 def test_a_mention_joins_the_cluster_with_the_largest_sum() -> None:
     """The best antecedent of the last mention is the second one, but the first and the third together are likelier."""
-    table = MentionTable(Document("d", tuple("abcd")), [(n, n + 1) for n in range(4)])
+    table = MentionTable(read_discourse(Document("d", tuple("abcd"))), [(n, n + 1) for n in range(4)])
     scores = {(1, 0): -9.0, (2, 0): 9.0, (2, 1): -9.0, (3, 0): 1.0, (3, 1): 1.2, (3, 2): 1.0}
 
     def score_pairs(sides: Any, mentions: Any, pairs: Any) -> PairScores:

@@ -8,6 +8,7 @@ import pytest
 from entitynlm.coref import pair_features
 from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable
 from entitynlm.coref.pair_features import PAIR_FEATURES, pair_mentions
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
 TEXT = (
@@ -21,7 +22,9 @@ SPANS = [
 @pytest.fixture
 def table() -> MentionTable:
     ends = [i + 1 for i, token in enumerate(TEXT) if token == "."]
-    return MentionTable(Document("d", tuple(TEXT), tuple(zip([0, *ends[:-1]], ends, strict=True))), SPANS)
+    return MentionTable(
+        read_discourse(Document("d", tuple(TEXT), tuple(zip([0, *ends[:-1]], ends, strict=True)))), SPANS
+    )
 
 
 def look(table: MentionTable, mention: int, antecedent: int, name: str) -> float:
@@ -67,5 +70,5 @@ def test_further_back_only_nouns_and_then_the_same_head_are_compared(
 
 
 def test_no_mentions_have_no_pairs() -> None:
-    empty = MentionTable(Document("d", ("a",)), [])
+    empty = MentionTable(read_discourse(Document("d", ("a",))), [])
     assert len(pair_mentions(empty, 0, 0).mention) == 0 and empty.features.shape == (0, len(MENTION_FEATURES))

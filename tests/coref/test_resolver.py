@@ -10,6 +10,7 @@ from entitynlm.coref import resolver, word_inputs
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.resolver import Resolver, find_unmarked_names
 from entitynlm.coref.resolver_training import fit_resolver, score_annotation
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError, ModelError
 from entitynlm.model.loading import make_untrained
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
@@ -85,9 +86,9 @@ def test_a_text_is_read_in_chunks_as_at_once(
 
 
 def test_names_that_are_no_mentions_are_found_with_their_heads() -> None:
-    document = Document("x", tuple("Then Mr. Vale met Ida Moss of Hull and Tom .".split()))
+    document = Document("x", tuple("Then Mr. Vale met Ida Moss of Hull and Tom then .".split()))
     mentions = {(4, 8): 5, (9, 10): 9}
-    assert find_unmarked_names(document, (0, 11), mentions, {"then"}) == {(1, 3): 2, (7, 8): 7}
+    assert find_unmarked_names(read_discourse(document), (0, 11), mentions) == {(1, 3): 2, (7, 8): 7}
 
 
 def test_it_is_stored_with_the_model(on_lstm: Pretrained, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.word_inputs import WordList, describe_words
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
 SMALL = NetworkSizes(
@@ -23,7 +24,7 @@ def network() -> ResolverNetwork:
 
 @torch.no_grad()
 def test_running_sums_give_the_attention_weighted_mean(network: ResolverNetwork) -> None:
-    words = describe_words(Document("d", tuple("abcdefgh")), WordList(("a", "b", "c")))
+    words = describe_words(read_discourse(Document("d", tuple("abcdefgh"))), WordList(("a", "b", "c")))
     read = network.read(torch.randn(8, 6), words)
     found = network._average(read, torch.tensor([2]), torch.tensor([5]))
     weights = network.attention(read.x[2:6]).softmax(0)
@@ -37,7 +38,7 @@ def test_a_block_is_read_as_it_is_in_the_whole(
     for module in ("word_inputs", "resolver_network"):
         monkeypatch.setattr(f"entitynlm.coref.{module}.ROW", 4)
     document = Document("d", tuple("abcdefgh"), ((0, 3), (3, 5), (5, 8)))
-    words, states = describe_words(document, WordList(("a", "b", "c"))), torch.randn(8, 6)
+    words, states = describe_words(read_discourse(document), WordList(("a", "b", "c"))), torch.randn(8, 6)
     whole = network.read(states, words)
     for start, stop in words.cut_chunks(1):
         part = network.read(states[start:stop], words.cut(start, stop))
@@ -51,7 +52,7 @@ def test_a_block_is_read_as_it_is_in_the_whole(
 
 @torch.no_grad()
 def test_unlikely_words_bound_no_span(network: ResolverNetwork) -> None:
-    words = describe_words(Document("d", tuple("abcdefgh")), WordList(()))
+    words = describe_words(read_discourse(Document("d", tuple("abcdefgh"))), WordList(()))
     read = network.read(torch.randn(8, 6), words)
     nothing = read._replace(starts=torch.full((8,), -9.0))
     assert len(network.find_candidates(nothing, words)[0]) == 0

@@ -14,6 +14,7 @@ from entitynlm.coref.pair_features import pair_mentions
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.resolver_training import UNKNOWN_ENTITY, ResolverExample, ResolverTrainer, link_loss
 from entitynlm.coref.word_inputs import WordList
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.settings import ResolverSettings
 
@@ -63,7 +64,7 @@ def test_examples_know_mentions_entities_and_types() -> None:
 @torch.no_grad()
 def test_the_link_loss_is_that_of_all_true_antecedents() -> None:
     network = ResolverNetwork(SIZES).eval()
-    table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])
+    table = MentionTable(read_discourse(STORY), [(0, 1), (2, 4), (5, 6), (7, 8)])
     entities = np.array([0, 1, 0, -1])
     vectors = torch.randn(4, 10)
     pairs = pair_mentions(table, 0, 4)
@@ -90,7 +91,7 @@ def test_the_link_loss_is_that_of_all_true_antecedents() -> None:
 def test_the_networks_own_clusters_are_those_of_decoding() -> None:
     """Where true and found clusters agree, it does not matter which ones a mention is compared with."""
     network = ResolverNetwork(SIZES).eval()
-    table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])
+    table = MentionTable(read_discourse(STORY), [(0, 1), (2, 4), (5, 6), (7, 8)])
     vectors = torch.randn(4, 10)
     found = np.array(cluster_mentions(network, vectors, table)[0])
     losses = [float(link_loss(network, vectors, table, found, own=own)) for own in (False, True)]
@@ -101,7 +102,7 @@ def test_the_networks_own_clusters_are_those_of_decoding() -> None:
 def test_mentions_of_unknown_entities_have_no_part_in_the_link_loss() -> None:
     """An unknown mention is no antecedent, and has none; a first mention that is no name may have an unknown antecedent."""
     network = ResolverNetwork(SIZES).eval()
-    table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])  # Anna, her dog, She, it
+    table = MentionTable(read_discourse(STORY), [(0, 1), (2, 4), (5, 6), (7, 8)])  # Anna, her dog, She, it
     vectors = torch.randn(4, 10)
     entities = np.array([0, UNKNOWN_ENTITY, 0, 1])
     pairs = pair_mentions(table, 0, 4)

@@ -14,6 +14,7 @@ from entitynlm.coref.word_inputs import (
     WordList,
     describe_words,
 )
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
 
@@ -32,14 +33,14 @@ def test_words_that_are_rare_have_no_number() -> None:
 
 def test_capitals_marks_and_quotations_are_seen() -> None:
     document = Document("d", ("“", "Anna", "USA", ",", "”", "he", "said"))
-    words = describe_words(document, WordList(()))
+    words = describe_words(read_discourse(document), WordList(()))
     assert (words.shapes % 4).tolist() == [MARK, CAPITAL, CAPITALS, MARK, MARK, LOWER, LOWER]
-    assert (words.shapes >= 4).tolist() == [True, True, True, True, False, False, False]
+    assert (words.shapes >= 4).tolist() == [True, True, True, True, True, False, False]
     assert not words.may_bound[3] and words.may_bound[5]
 
 
 def test_spans_are_those_within_a_sentence_that_begin_and_end_as_wanted() -> None:
-    words = describe_words(make_document([4, 3]), WordList(()))
+    words = describe_words(read_discourse(make_document([4, 3])), WordList(()))
     starts = np.array([1, 0, 1, 0, 1, 1, 0], dtype=bool)
     ends = np.array([1, 1, 0, 1, 0, 1, 1], dtype=bool)
     first, last = words.list_spans(starts, ends, 3)
@@ -54,7 +55,7 @@ def test_spans_are_those_within_a_sentence_that_begin_and_end_as_wanted() -> Non
 
 def test_rows_are_of_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_inputs, "ROW", 6)
-    words = describe_words(make_document([3, 2, 4, 8, 1]), WordList(()))
+    words = describe_words(read_discourse(make_document([3, 2, 4, 8, 1])), WordList(()))
     row, column = words.rows
     assert row.tolist() == [0] * 5 + [1] * 4 + [2] * 6 + [3] * 3
     assert column.tolist() == [*range(5), *range(4), *range(6), *range(3)]
@@ -62,7 +63,7 @@ def test_rows_are_of_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_blocks_cut_no_row_and_no_given_mention(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_inputs, "ROW", 6)
-    words = describe_words(make_document([3, 2, 4, 8, 1, 5]), WordList(()))
+    words = describe_words(read_discourse(make_document([3, 2, 4, 8, 1, 5])), WordList(()))
     assert words.cut_chunks(100) == [(0, 23)]
     assert words.cut_chunks(1) == [(0, 5), (5, 9), (9, 18), (18, 23)]
     assert words.cut_chunks(1, [(4, 6), (17, 19)]) == [(0, 9), (9, 23)]

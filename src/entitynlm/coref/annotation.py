@@ -12,7 +12,7 @@ from entitynlm.coref.people_rules import PeopleRules, find_participants
 from entitynlm.coref.resolver import FoundMentions, Resolution, Resolver
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.identity import IdentityRules
-from entitynlm.discourse.name_index import NameIndex, read_names
+from entitynlm.discourse.name_index import NameIndex, read_people
 from entitynlm.discourse.participants import settle_entities
 from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -47,10 +47,9 @@ def annotate_document(
     given = [mention.span for mention in document.mentions] if keep_mentions else None
     found = resolver.find_mentions(
         pretrained.get("generative").backbone,
-        document,
+        discourse,
         encoded or pretrained.encoder.encode_words(document),
         given=given,
-        common=discourse.common_words,
         exact=exact,
         progress=progress,
     )
@@ -70,27 +69,24 @@ def link_mentions(
     """
     document = discourse.document
     rows = found.sure.nonzero().squeeze(1).tolist()
-    first = resolver.cluster(document, found, rows, IdentityRules(discourse, found.take_spans(rows)))
+    first = resolver.cluster(discourse, found, rows, IdentityRules(discourse, found.take_spans(rows)))
     if not rows:
         return first
     guessed = resolver.name_types(found, range(len(found.spans)))
     kinds = [types.get(span) or kind for span, kind in zip(found.spans, guessed, strict=True)]
-    names = read_names(discourse, found.spans, kinds)
+    readings = read_people(discourse, found.spans, kinds)
     index = NameIndex(
-        [names[row] for row in rows],
-        [mention.form for mention in first.table.words],
+        [readings[row] for row in rows],
         first.clusters,
         [discourse.quotation_of[found.spans[row][0]] != NARRATION for row in rows],
     )
     joined = first._replace(clusters=index.join(first.clusters))
     settled = settle_entities(add_mentions(document, joined, types), discourse)
-    participants = find_participants(
-        settled, discourse, index, {span: name for span, name in zip(found.spans, names, strict=True) if name}
-    )
-    owners = [index.find_owner(name) for name in names]
+    participants = find_participants(settled, discourse, index)
+    owners = [index.find_owner(reading.name) for reading in readings]
     rows = [row for row, owner in enumerate(owners) if found.sure[row] or owner is not None]
     rules = PeopleRules(discourse, found.take_spans(rows), [owners[row] for row in rows], participants)
-    return resolver.cluster(document, found, rows, rules)
+    return resolver.cluster(discourse, found, rows, rules)
 
 
 def can_annotate(pretrained: Pretrained) -> bool:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.coref.quoted_speech import find_named_speakers, number_quotes
+from entitynlm.discourse.discourse import Discourse
+from entitynlm.discourse.identity import find_tag_mentions
 from entitynlm.discourse.lexicon import guess_gender
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
@@ -87,12 +88,13 @@ class MentionTable:
 
     def __init__(
         self,
-        document: Document,
+        discourse: Discourse,
         spans: Sequence[Span],
         *,
         heads: Sequence[int] | None = None,
         syntax: bool = True,
     ) -> None:
+        document = discourse.document
         self.document, self.spans, self.size = document, spans, len(spans)
         if heads is None:
             heads = [guess_head(document, *span, syntax=syntax) for span in spans]
@@ -105,7 +107,7 @@ class MentionTable:
         self.words = list(_describe_words(document, spans, heads, syntax=syntax))
         self._number_words()
         self._describe_places()
-        self._describe_speech()
+        self._describe_speech(discourse)
         self.text_count, self.next_text, _ = _follow(self.text)
         self.head_count, _, self.previous_head = _follow(self.head_lemma)
         self.next_class = _follow(self.classes * 2 + (self.quote > 0))[1]
@@ -151,12 +153,11 @@ class MentionTable:
         self.borders_before = _count_before(token in CLAUSE_BORDERS for token in tokens)
         self.being_before = _count_before(token.lower() in FORMS_OF_BE for token in tokens)
 
-    def _describe_speech(self) -> None:
-        """Number the quotation around a mention, the latest one and the one it speaks; find the mention that speaks the first."""
-        tokens = self.document.tokens
-        quotes = number_quotes(tokens)
-        speakers = find_named_speakers(tokens, quotes, self.spans)
-        of_token = np.array([*quotes, 0], dtype=np.int64)
+    def _describe_speech(self, discourse: Discourse) -> None:
+        """Number the quotation around a mention, the latest one and the one it speaks, from 1 on; find who speaks the first."""
+        tags = find_tag_mentions(discourse, self.spans)
+        speakers = {quotation + 1: mentions[0] for quotation, mentions in tags.items()}
+        of_token = np.array(discourse.quotation_of, dtype=np.int64) + 1
         self.quote = of_token[self.start]
         self.latest_quote = np.maximum.accumulate(of_token)[self.start]
         self.speaker = _make_column([speakers.get(quote, -1) for quote in self.quote.tolist()])

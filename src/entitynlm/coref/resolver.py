@@ -7,7 +7,7 @@ for each. Clusters are then made from the first mention to the last.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, guess_
 from entitynlm.coref.pair_features import PAIR_FEATURES
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
+from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.base import Backbone
@@ -27,7 +28,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import StoredComponent
 from entitynlm.model.stored_weights import build_network
 from entitynlm.progress import SILENT, Progress, track
-from entitynlm.text.document import Document, Span
+from entitynlm.text.document import Span
 from entitynlm.text.english import PRONOUNS
 
 RESOLVER_FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
@@ -111,18 +112,16 @@ class Resolver:
     def find_mentions(
         self,
         backbone: Backbone,
-        document: Document,
+        discourse: Discourse,
         encoded: EncodedDocument,
         *,
         given: Sequence[Span] | None = None,
-        common: Container[str] | None = None,
         exact: bool = True,
         progress: Progress = SILENT,
     ) -> FoundMentions:
         """Find the mentions of a document, or take those that are given.
 
         :param backbone: that reads the document's words, :param encoded: for its states.
-        :param common: words whose capitals do not mark a name, with which possible names are found too; None: mentions alone.
         :param exact: see :meth:`Backbone.read_tokens`.
         """
         if backbone.token_state_size != self.network.sizes.states:
@@ -130,32 +129,30 @@ class Resolver:
                 f"this resolver reads states of {self.network.sizes.states} numbers, and the model's have "
                 f"{backbone.token_state_size}: train it again with --parts resolver"
             )
-        words = describe_words(document, self.words)
+        words = describe_words(discourse, self.words)
         chunks = words.cut_chunks(CHUNK_TOKENS, given or ())
         states = zip(chunks, backbone.read_tokens(encoded, chunks, exact=exact), strict=True)
         read = (
             (chunk, own.float().cpu())
             for chunk, own in track(progress, "finding entities", states, len(chunks))
         )
-        return self.find_in_states(document, words, read, given=given, common=common)
+        return self.find_in_states(discourse, words, read, given=given)
 
     @torch.no_grad()
     def find_in_states(
         self,
-        document: Document,
+        discourse: Discourse,
         words: WordInputs,
         chunks: Iterable[tuple[Span, Tensor]],
         *,
         given: Sequence[Span] | None = None,
-        common: Container[str] | None = None,
     ) -> FoundMentions:
         """Find mentions from the states (T, d) of chunks of whole sentences."""
         wanted = None if given is None else sorted(set(given), key=lambda span: (span[0], -span[1]))
-        common = common if given is None else None
         found: list[FoundMentions] = []
         for (start, stop), states in chunks:
             here = None if wanted is None else [span for span in wanted if start <= span[0] < stop]
-            found.append(self._read_chunk(document, words.cut(start, stop), states, start, here, common))
+            found.append(self._read_chunk(discourse, words.cut(start, stop), states, start, here))
         spans = [span for chunk in found for span in chunk.spans]
         heads = [head for chunk in found for head in chunk.heads]
         tensors = (torch.cat(parts) for parts in zip(*(chunk[2:] for chunk in found), strict=True))
@@ -164,7 +161,7 @@ class Resolver:
     @torch.no_grad()
     def cluster(
         self,
-        document: Document,
+        discourse: Discourse,
         found: FoundMentions,
         rows: Sequence[int] | None = None,
         rules: IdentityRules | None = None,
@@ -172,7 +169,7 @@ class Resolver:
         """Cluster the mentions of some rows (all that are sure, by default), as far as rules allow."""
         rows = found.sure.nonzero().squeeze(1).tolist() if rows is None else rows
         table = MentionTable(
-            document, found.take_spans(rows), heads=[found.heads[r] for r in rows], syntax=False
+            discourse, found.take_spans(rows), heads=[found.heads[r] for r in rows], syntax=False
         )
         if not rows:
             return Resolution(table, [], [], [], [])
@@ -186,47 +183,42 @@ class Resolver:
 
     def _read_chunk(
         self,
-        document: Document,
+        discourse: Discourse,
         words: WordInputs,
         states: Tensor,
         start: int,
         given: Sequence[Span] | None,
-        common: Container[str] | None,
     ) -> FoundMentions:
-        """Find the mentions of a chunk that begins with the token ``start``, and what may be names beside them.
-
-        :param common: words whose capitals do not mark a name; None: no names are looked for.
-        """
-        network = self.network
+        """Find the mentions of a chunk that begins with the token ``start``, and what may be names beside them."""
+        network, document = self.network, discourse.document
         read = network.read(states, words)
-        if given is None:
+        known = given
+        if known is None:
             first, last = network.find_candidates(read, words)
             scores = network.score_spans(read, first, last).scores.numpy()
             chosen = choose_spans(first, last, scores, self.threshold)
-            given = list(
+            known = list(
                 zip((first[chosen] + start).tolist(), (last[chosen] + start + 1).tolist(), strict=True)
             )
-        heads = {span: guess_head(document, *span, syntax=False) for span in given}
-        if common is not None:
-            heads |= find_unmarked_names(document, (start, start + len(words)), heads, common)
+        heads = {span: guess_head(document, *span, syntax=False) for span in known}
+        if given is None:
+            heads |= find_unmarked_names(discourse, (start, start + len(words)), heads)
         spans = sorted(heads, key=lambda span: (span[0], -span[1]))
         first, last = np.array(spans, dtype=np.int64).reshape(-1, 2).T - np.array([[start], [start + 1]])
         scored = network.score_spans(read, first, last)
         types = network.entity_type(scored.hidden).argmax(1)
         joined = network.join(read, scored, np.array([heads[span] for span in spans], dtype=np.int64) - start)
-        known = frozenset(given)
-        sure = torch.tensor([span in known for span in spans], dtype=torch.bool)
+        certain = frozenset(known)
+        sure = torch.tensor([span in certain for span in spans], dtype=torch.bool)
         return FoundMentions(spans, [heads[span] for span in spans], joined, types, scored.scores, sure)
 
 
-def find_unmarked_names(
-    document: Document, chunk: Span, heads: Mapping[Span, int], common: Container[str]
-) -> dict[Span, int]:
+def find_unmarked_names(discourse: Discourse, chunk: Span, heads: Mapping[Span, int]) -> dict[Span, int]:
     """Find runs of capitalised words that end with the head of no mention and cross none, with their heads.
 
-    :param heads: of the mentions of the chunk.  :param common: words whose capitals do not mark a name.
+    :param heads: of the mentions of the chunk.
     """
-    taken, tokens = frozenset(heads.values()), document.tokens
+    taken, tokens, common = frozenset(heads.values()), discourse.document.tokens, discourse.common_words
     found: dict[Span, int] = {}
     token, stop = chunk
     while token < stop:

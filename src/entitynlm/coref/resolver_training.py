@@ -20,6 +20,7 @@ from entitynlm.coref.pair_features import NOUNS, REPEATED, pair_mentions
 from entitynlm.coref.resolver import Resolver
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, SpanScores, WordVectors
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.pretrained import Pretrained
@@ -56,9 +57,9 @@ class ResolverExample:
         *,
         partial: bool = False,
     ) -> None:
-        self.document, self.partial = document, partial
+        self.discourse, self.partial = read_discourse(document), partial
         self.states = states
-        self.words: WordInputs = describe_words(document, words)
+        self.words: WordInputs = describe_words(self.discourse, words)
         mentions = {mention.span: mention.entity for mention in reversed(document.mentions)}
         self.spans: list[Span] = sorted(mentions, key=lambda span: (span[0], -span[1]))
         names = {name: number for number, name in enumerate(dict.fromkeys(mentions.values()))}
@@ -198,7 +199,7 @@ class ResolverTrainer:
         own: bool,
     ) -> Tensor:
         network = self.network
-        table = MentionTable(example.document, spans, syntax=False)
+        table = MentionTable(example.discourse, spans, syntax=False)
         scored = network.score_spans(read, table.start, table.end - 1)
         other = UNKNOWN_ENTITY if example.partial else -1
         entities = np.array([example.entities.get(span, other) for span in spans])
@@ -343,9 +344,10 @@ def measure_threshold(
     resolver.threshold = threshold
     found = []
     for document, states in documents:
-        words = describe_words(document, resolver.words)
-        mentions = resolver.find_in_states(document, words, [((0, len(document)), states.float())])
-        found.append(add_mentions(document, resolver.cluster(document, mentions), {}))
+        discourse = read_discourse(document)
+        words = describe_words(discourse, resolver.words)
+        mentions = resolver.find_in_states(discourse, words, [((0, len(document)), states.float())])
+        found.append(add_mentions(document, resolver.cluster(discourse, mentions), {}))
     return score_documents([document for document, _ in documents], found).conll
 
 

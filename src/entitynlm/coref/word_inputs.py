@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from entitynlm.coref.quoted_speech import number_quotes
+from entitynlm.discourse.discourse import NARRATION, Discourse
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.encoding.tokenizer import BoolArray
 from entitynlm.text.document import Document, Span
@@ -106,9 +106,9 @@ class WordInputs:
         return np.repeat(first, counts), last[np.repeat(low, counts) + offsets]
 
 
-def describe_words(document: Document, words: WordList) -> WordInputs:
-    tokens = document.tokens
-    quoted = np.array(number_quotes(tokens), dtype=np.int64) > 0
+def describe_words(discourse: Discourse, words: WordList) -> WordInputs:
+    document, tokens = discourse.document, discourse.document.tokens
+    quoted = np.array(discourse.quotation_of) != NARRATION
     shapes = np.array([_find_shape(token) for token in tokens], dtype=np.int64)
     ends = np.array([end for start, end in document.sentences for _ in range(start, end)], dtype=np.int64)
     inward = np.array([token.lower() in INWARD for token in tokens], dtype=np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.coref.metrics.alignment import align_documents, list_chains
+from entitynlm.coref.metrics.alignment import list_chains
 from entitynlm.coref.metrics.coreference import choose_metrics, score_documents
 from entitynlm.coref.metrics.documents import clean_key, drop_repetitions, drop_singletons, pair_documents
 from entitynlm.errors import ConfigError, DataError
@@ -70,13 +70,6 @@ def test_chains_come_in_the_order_of_the_official_scorer() -> None:
     # A mention is noted when it closes, and of two that close together the inner one first.
     nested = make_document("nested", "0-4 3-4 1-2")
     assert list_chains(nested) == [[(1, 2), (3, 4), (0, 4)]]
-
-
-def test_discontinuous_mentions_match_by_their_parts() -> None:
-    whole = make_document("x", "0-4 5-6")
-    parts = whole.with_mentions([Mention(0, 4, "0", parts=((0, 1), (3, 4))), Mention(5, 6, "0")])
-    assert align_documents(parts, parts).common_mentions == 2
-    assert align_documents(whole, parts).common_mentions == 1
 
 
 def test_documents_are_matched_by_id_in_the_order_of_the_key() -> None:

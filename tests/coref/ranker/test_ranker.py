@@ -12,11 +12,11 @@ from entitynlm.coref.candidates.kbest import decode_best, decode_swaps
 from entitynlm.coref.mention_table import MentionTable, guess_head
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import clean_key
-from entitynlm.coref.quoted_speech import number_quotes
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, RELATIONS, relate_mentions
 from entitynlm.coref.ranker.hashing import LinearModel, learn_choices
 from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, guess_heads, has_syntax
 from entitynlm.coref.ranker.ranker import Ranker, RankerExample, find_mentions
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError
 from entitynlm.text.corpora.corpus import open_corpus
 from entitynlm.text.document import Document, Mention
@@ -95,18 +95,12 @@ def test_documents_without_syntax_say_so() -> None:
         find_mentions(plain, None)
 
 
-def test_quotations_are_numbered() -> None:
-    tokens = '“ I am " , she said , " you are " . ``'.split()
-    assert number_quotes(['"', "Yes", '"', "said", '"', "No", '"']) == [1, 1, 0, 0, 2, 2, 0]
-    assert number_quotes(tokens)[0] == 1
-
-
 def test_relations_of_a_small_document() -> None:
     tokens = "Mary Smith met a king . She liked him . Smith left .".split()
     document = Document(
         "x", tuple(tokens), ((0, 6), (6, 10), (10, 13)), columns={"speaker": ("A",) * 10 + ("B",) * 3}
     )
-    table = MentionTable(document, [(0, 2), (3, 5), (6, 7), (8, 9), (10, 11)])
+    table = MentionTable(read_discourse(document), [(0, 2), (3, 5), (6, 7), (8, 9), (10, 11)])
     i, j, relations = relate_mentions(table)
     assert set(relations) == set(RELATIONS)
     found = {pair: row for row, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True))}

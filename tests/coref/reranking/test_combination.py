@@ -1,4 +1,4 @@
-"""Combinations choose what their weights say; the search finds the best weight of the grid."""
+"""A weight of log P chooses what it says; the search finds the best weight of the grid."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ import pytest
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.candidates.kbest import count_candidates
 from entitynlm.coref.metrics.coreference import join_counts
-from entitynlm.coref.reranking.combination import (
-    BY_MODEL,
-    GRID,
-    Combination,
-    ScoredList,
-    search_weight,
-)
+from entitynlm.coref.reranking.combination import GRID, ScoredList, search_weight
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 
@@ -33,40 +27,26 @@ def make_kbest(rng: np.random.Generator, size: int, name: str = "d") -> KBestLis
     return KBestList(name, tuple(candidates))
 
 
-def make_scored(kbest: KBestList, parts: np.ndarray) -> ScoredList:
-    return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), {"P": parts})
+def make_scored(kbest: KBestList, log_probs: np.ndarray) -> ScoredList:
+    return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), log_probs)
 
 
 def make_list(rng: np.random.Generator, size: int) -> tuple[KBestList, ScoredList]:
     kbest = make_kbest(rng, size)
-    return kbest, make_scored(kbest, rng.normal(size=(size, 4)))
+    return kbest, make_scored(kbest, rng.normal(size=size))
 
 
 def make_key(rng: np.random.Generator, name: str = "d") -> Document:
     return Document(name, ("w",) * 12).with_clusters(make_list(rng, 1)[0].candidates[0].clusters)
 
 
-def test_names_of_features() -> None:
-    kbest, scored = make_list(np.random.default_rng(0), 5)
-    assert scored.feature("P") == pytest.approx(scored.parts["P"].sum(axis=1))
-    assert scored.feature("P.l").tolist() == scored.parts["P"][:, 2].tolist()
-    assert scored.feature("baseline").tolist() == [c.score for c in kbest.candidates]
-    for wrong in ("Q", "P.y", "causal"):
-        with pytest.raises(ConfigError, match="there is no score"):
-            scored.feature(wrong)
-
-
-def test_combinations_choose() -> None:
-    parts = np.array([[0.0, -3.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]])
+def test_a_weight_chooses() -> None:
     kbest = KBestList("d", tuple(ScoredClustering((), score) for score in (2.0, 1.0, 0.5)))
-    scored = make_scored(kbest, parts)
-    assert Combination({"baseline": 1.0}).choose(scored) == 0
-    assert BY_MODEL.choose(scored) == 1  # alike to the model: the baseline's order
-    assert Combination({"baseline": 1.0, "P": 0.4}).choose(scored) == 0
-    assert Combination({"baseline": 1.0, "P.e": 0.6}).choose(scored) == 1
-    assert Combination({"baseline": -1.0, "P": 0.6}).choose(scored) == 2
+    scored = make_scored(kbest, np.array([-3.0, -1.0, -1.0]))
+    assert [scored.choose(weight) for weight in (0.0, 0.4, 0.6)] == [0, 0, 1]
+    assert scored.choose(None) == 1  # alike to the model: the baseline's order
     with pytest.raises(ConfigError, match="finite"):
-        Combination({"P": float("nan")})
+        scored.choose(float("nan"))
 
 
 def test_the_weight_is_the_best_of_the_grid() -> None:
@@ -77,18 +57,15 @@ def test_the_weight_is_the_best_of_the_grid() -> None:
     found = search_weight(lists, counts)
 
     def measure(weight: float) -> float:
-        combination = Combination({"baseline": 1.0, "P": weight})
-        return join_counts(
-            [c.take([combination.choose(s)]) for s, c in zip(lists, counts, strict=True)]
-        ).conll
+        return join_counts([c.take([s.choose(weight)]) for s, c in zip(lists, counts, strict=True)]).conll
 
     assert measure(found.weight) == pytest.approx(found.dev_conll)
 
-    def spread(name: str) -> float:
-        changes = [scored.feature(name) - scored.feature(name)[0] for scored in lists]
+    def spread(scores: list[np.ndarray]) -> float:
+        changes = [values - values[0] for values in scores]
         return float(np.sqrt(sum(float((c**2).sum()) for c in changes)))
 
-    ratio = spread("baseline") / spread("P")
+    ratio = spread([s.baseline for s in lists]) / spread([s.log_probs for s in lists])
     assert found.dev_conll == pytest.approx(max(measure(weight * ratio) for weight in GRID))
     assert found.dev_conll >= measure(0.0)
     with pytest.raises(ConfigError, match="development"):
@@ -98,6 +75,6 @@ def test_the_weight_is_the_best_of_the_grid() -> None:
 def test_a_constant_score_gets_no_weight() -> None:
     rng = np.random.default_rng(6)
     kbest, _ = make_list(rng, 4)
-    scored = make_scored(kbest, np.zeros((4, 4)))
+    scored = make_scored(kbest, np.zeros(4))
     found = search_weight([scored], [count_candidates(make_key(rng), kbest.candidates)])
     assert found.weight == 0.0

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from entitynlm.text.document import Document, Span
+from entitynlm.text.document import Document
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
@@ -110,23 +110,22 @@ def list_chains(text: Document) -> list[Sequence[Hashable]]:
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and notes a mention when
     it closes (on one line, the one that opened last comes first).
     """
-    grouped: dict[str, list[tuple[int, int, tuple[Span, ...]]]] = {}
+    grouped: dict[str, list[tuple[int, int]]] = {}
     for mention in text.mentions:
-        place = (mention.end, -mention.start, mention.parts)
-        grouped.setdefault(mention.entity, []).append(place)
+        grouped.setdefault(mention.entity, []).append((mention.end, -mention.start))
     ordered = [sorted(places) for _, places in sorted(grouped.items(), key=_opening)]
-    return [[parts or (-start, end) for end, start, parts in places] for places in ordered]
+    return [[(-start, end) for end, start in places] for places in ordered]
 
 
 def align_documents(key: Document, response: Document) -> Alignment:
     return align_chains(list_chains(key), list_chains(response))
 
 
-def _opening(item: tuple[str, Sequence[tuple[int, int, object]]]) -> tuple[int, int, int, str]:
+def _opening(item: tuple[str, Sequence[tuple[int, int]]]) -> tuple[int, int, int, str]:
     """Order entities by their first bracket; ``places`` are in text order, so that the longest of the first comes first."""
     entity, places = item
-    end, opened, _ = places[0]
-    longest_first = -MANY if (1 - opened, opened, ()) in places else -opened - end
+    end, opened = places[0]
+    longest_first = -MANY if (1 - opened, opened) in places else -opened - end
     return (
         -opened,
         longest_first,

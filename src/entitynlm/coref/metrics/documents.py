@@ -15,10 +15,10 @@ def drop_singletons(document: Document) -> Document:
 
 def drop_repetitions(document: Document) -> Document:
     """The document with every span mentioned once, by the first of its entities; a second one is an annotator's oversight."""
-    kept: dict[tuple[Span, tuple[Span, ...]], Mention] = {}
+    kept: dict[Span, Mention] = {}
     for entity in document.entities:
         for mention in entity.mentions:
-            kept.setdefault((mention.span, mention.parts), mention)
+            kept.setdefault(mention.span, mention)
     return document.with_mentions(kept.values())
 
 

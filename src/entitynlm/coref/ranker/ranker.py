@@ -21,6 +21,7 @@ from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, descr
 from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel
 from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, guess_heads, has_syntax
 from entitynlm.coref.ranker.spans import SpanFinder
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
@@ -41,7 +42,9 @@ class RankerExample:
     def __init__(self, document: Document, mentions: Sequence[CandidateMention]) -> None:
         ordered = sorted(mentions, key=lambda mention: (mention.start, -mention.end))
         self.spans = [mention.span for mention in ordered]
-        table = MentionTable(document, self.spans, heads=[mention.head for mention in ordered])
+        table = MentionTable(
+            read_discourse(document), self.spans, heads=[mention.head for mention in ordered]
+        )
         self.attributes = describe_mentions(table, np.array([m.variant for m in ordered], dtype=np.int64))
         self.i, self.j, relations = relate_mentions(table)
         self.relations = {name: column.astype(np.uint32) for name, column in relations.items()}

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from entitynlm.compilation import njit
+from entitynlm.coref.decoding import choose_spans
 from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel, hash_texts
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
@@ -61,14 +61,11 @@ class SpanFinder:
         self.model.learn(examples, index, np.zeros(3), epochs=FINDER_EPOCHS, seed=seed)
 
     def find(self, document: Document) -> list[Span]:
-        """List the likely spans, the likeliest first; of crossing ones the likelier."""
+        """List the likely spans in text order; of crossing ones the likelier."""
         spans, columns = list_spans(document)
         scores = self.model.score(SPAN_TEMPLATES, columns)
-        likely = np.flatnonzero(scores > LIKELY)
-        found = [spans[n] for n in likely[np.argsort(-scores[likely], kind="stable")].tolist()]
-        bounds = np.array(found, dtype=np.int64).reshape(-1, 2)
-        kept = drop_crossing(bounds[:, 0], bounds[:, 1])
-        return [span for span, keep in zip(found, kept.tolist(), strict=True) if keep]
+        first, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        return [spans[row] for row in choose_spans(first, end - 1, scores, LIKELY).tolist()]
 
 
 def list_spans(document: Document) -> tuple[list[Span], Columns]:
@@ -106,17 +103,3 @@ def list_spans(document: Document) -> tuple[list[Span], Columns]:
 def _find_shape(token: str) -> str:
     shapes = ("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4])
     return "".join(shapes) + ("+" if len(token) > 4 else "")
-
-
-@njit()
-def drop_crossing(starts: Array, ends: Array) -> Array:
-    """Mark the spans that cross none of those before them that were marked."""
-    kept = np.ones(len(starts), dtype=np.bool_)
-    for i in range(len(starts)):
-        for j in range(i):
-            if kept[j] and (
-                starts[i] < starts[j] < ends[i] < ends[j] or starts[j] < starts[i] < ends[j] < ends[i]
-            ):
-                kept[i] = False
-                break
-    return kept

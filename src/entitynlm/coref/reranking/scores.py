@@ -1,22 +1,19 @@
 """The scores of a document's candidates: log-probabilities in four parts, for the price of a few scoring passes.
 
 The model sees outermost mentions on its own words (``docs/decisions/002``), so different candidates may be one and the same
-analysis to it: a view. The rules are those of ``model.encoding.variables``; here they run over a hundred candidates at once,
-which share almost all of their spans, without a :class:`Document` for each.
+analysis to it: a view.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from entitynlm.compilation import njit
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList
-from entitynlm.coref.ranker.spans import drop_crossing
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.scoring import score_together
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document, Span
 
@@ -37,9 +34,6 @@ def score_candidates(
     return found
 
 
-Array = Any  # numpy arrays inside compiled loops
-
-
 @dataclass(frozen=True, eq=False)
 class Views:
     """The document's words, (3, V, T) R, E and L of its V different analyses, and (candidates,) the view of each candidate."""
@@ -58,21 +52,18 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
         raise ConfigError(
             "this model tells types of entities apart, and candidates have no types; rerank with a model without types"
         )
-    words = encoder.encode_words(document)
-    spans = _list_spans(candidates)
-    places = place_spans(spans, words, encoder.max_length)
-    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    entity = np.zeros((len(candidates), len(words)), dtype=np.int32)
-    remaining = np.ones_like(entity)
-    _fill_views(
-        label_spans(spans, candidates), bounds, places, encoder.singletons == "drop", entity, remaining
-    )
+    words = encoder.prepare(document)
     numbers: dict[bytes, int] = {}
-    rows = np.concatenate([entity, remaining], axis=1)
-    view_of = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], dtype=np.int64)
-    _, first = np.unique(view_of, return_index=True)
-    analyses = np.stack([entity > 0, entity, remaining])[:, first]
-    return Views(words, analyses, view_of)
+    analyses: list[np.ndarray] = []
+    view_of = np.zeros(len(candidates), dtype=np.int64)
+    for row, clusters in enumerate(candidates):
+        mentions, _ = select_mentions(document.with_clusters(clusters), singletons=encoder.singletons)
+        laid_out, _, _ = analyse(mentions, words, max_length=encoder.max_length)
+        view = np.stack([laid_out.mention_type, laid_out.entity, laid_out.remaining])
+        view_of[row] = numbers.setdefault(view.tobytes(), len(numbers))
+        if len(numbers) > len(analyses):
+            analyses.append(view)
+    return Views(encoder.encode_words(document, words), np.stack(analyses, axis=1), view_of)
 
 
 def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
@@ -102,70 +93,3 @@ def complete_candidates(encoder: Encoder, kbest: KBestList) -> list[Clusters]:
     """The candidates of a list as a model sees them: with singletons, if it has learned them."""
     clusters = [candidate.clusters for candidate in kbest.candidates]
     return add_singletons(clusters, kbest.mentions) if encoder.singletons == "keep" else clusters
-
-
-def place_spans(spans: Sequence[Span], words: EncodedDocument, max_length: int) -> np.ndarray:
-    """(S, 2) the word range of each token span, as ``data.annotation.analyse`` lays it; empty if no word is left."""
-    places = np.flatnonzero(words.origin >= 0)
-    tokens = words.origin[places]
-    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    low, high = np.searchsorted(tokens, bounds[:, 0]), np.searchsorted(tokens, bounds[:, 1])
-    found = np.zeros((len(spans), 2), dtype=np.int64)
-    filled = low < high
-    start, end = places[low[filled]], places[high[filled] - 1] + 1
-    stops = np.append(np.flatnonzero(words.origin < 0), len(words))  # sentence ends
-    end = np.minimum(end, stops[np.searchsorted(stops, start)])
-    found[filled, 0], found[filled, 1] = start, np.minimum(end, start + max_length)
-    return found
-
-
-def label_spans(spans: Sequence[Span], candidates: Sequence[Clusters]) -> np.ndarray:
-    """(candidates, S) the number of each span's cluster, 1 + that of its first span; 0 where a candidate lacks the span."""
-    number = {span: index for index, span in enumerate(spans)}
-    labels = np.zeros((len(candidates), len(spans)), dtype=np.int32)
-    for row, clusters in zip(labels, candidates, strict=True):
-        for cluster in clusters:
-            indices = [number[span] for span in cluster]
-            row[indices] = 1 + min(indices, default=0)
-    return labels
-
-
-@njit()
-def _fill_views(
-    labels: Array, bounds: Array, places: Array, drop_singletons: bool, entity: Array, remaining: Array
-) -> None:
-    """E and L of each row of labels; spans are in text order, enclosing before enclosed."""
-    size = labels.shape[1]
-    sizes = np.zeros(size + 1, dtype=np.int64)
-    numbers = np.zeros(size + 1, dtype=np.int64)
-    present = np.zeros(size, dtype=np.int64)
-    for v in range(len(labels)):
-        sizes[:] = 0
-        numbers[:] = 0
-        for s in range(size):
-            sizes[labels[v, s]] += 1
-        count = 0
-        for s in range(size):
-            label = labels[v, s]
-            if label > 0 and (sizes[label] > 1 or not drop_singletons):
-                present[count] = s
-                count += 1
-        found = present[:count]
-        longest_first = np.argsort(bounds[found, 0] - bounds[found, 1], kind="mergesort")
-        kept = np.ones(count, dtype=np.bool_)
-        kept[longest_first] = drop_crossing(bounds[found[longest_first], 0], bounds[found[longest_first], 1])
-        reached, entities = -1, 0
-        for s in found[kept]:
-            if bounds[s, 0] < reached:  # enclosed by the last one
-                continue
-            reached = bounds[s, 1]
-            start, end = places[s, 0], places[s, 1]
-            if start == end:
-                continue
-            label = labels[v, s]
-            if numbers[label] == 0:
-                entities += 1
-                numbers[label] = entities
-            for t in range(start, end):
-                entity[v, t] = numbers[label]
-                remaining[v, t] = end - t
