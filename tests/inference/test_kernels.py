@@ -16,6 +16,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.inference.words.word_scorer import (
     WordScorer,
     _score_classes,
+    prepare_weights,
     shift_and_exponentiate,
 )
 from support.small_networks import make_network, make_words
@@ -59,20 +60,20 @@ def test_exponentials_in_double_precision_are_the_librarys() -> None:
 def test_class_scores_that_would_underflow_are_added_with_care() -> None:
     """A word and a row that are sure of different classes: all products of their exponentials vanish."""
     u = np.array([[0.0, -90.0, -200.0]], dtype=np.float32)
-    v = np.array([[5.0, 5.0, -90.0, 0.0, -200.0]], dtype=np.float32)  # two columns that are not class scores
-    exp_u, exp_v = np.exp(u), np.exp(v[:, 2:])
+    v = np.array([[-90.0, 0.0, -200.0]], dtype=np.float32)
+    exp_u, exp_v = np.exp(u), np.exp(v)
     scores = np.empty(1)
     zero = np.zeros(1, dtype=np.int64)
-    _score_classes(u, exp_u, v, exp_v, zero + 1, zero, zero, scores)
-    expected = torch.log_softmax(torch.tensor(u[0] + v[0, 2:]), 0)[1]
+    _score_classes(u, exp_u, v, exp_v, zero + 1, zero, zero, zero, zero, scores)
+    expected = torch.log_softmax(torch.tensor(u[0] + v[0]), 0)[1]
     assert scores[0] == pytest.approx(float(expected), rel=1e-6)
 
 
 def test_shifting() -> None:
-    scores = np.array([[9.0, 3.0, 1.0], [9.0, -5.0, 2.0]])
+    scores = np.array([[3.0, 1.0], [-5.0, 2.0]])
     exponentials = np.zeros((2, 2))
-    shift_and_exponentiate(scores, 1, 2, 1, exponentials, np.empty(2, dtype=np.int32))
-    np.testing.assert_array_equal(scores, [[9, 3, 1], [9, -7, 0]])
+    shift_and_exponentiate(scores, 1, 2, exponentials, np.empty(2, dtype=np.int32))
+    np.testing.assert_array_equal(scores, [[3, 1], [-7, 0]])
     np.testing.assert_allclose(exponentials, [[0, 0], [np.exp(-7), 1]])
 
 
@@ -96,3 +97,12 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
         (chunk,) = Readings(document).read(model, proposal)
         found.append(particle_filter.advance(chunk, end=200))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)
+
+
+def test_prepared_weights_follow_the_parameters() -> None:
+    network = make_network("generative", mention_positions=2)
+    first = prepare_weights(network, 5)
+    assert prepare_weights(network, 5) is first
+    with torch.no_grad():
+        network.W_e.mul_(2)
+    np.testing.assert_allclose(prepare_weights(network, 5).entity_weight, 2 * first.entity_weight)

@@ -12,7 +12,7 @@ from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.marginal import (
     METHODS,
     Method,
-    estimate_documents,
+    average_words,
     estimate_error,
     estimate_log_prob,
 )
@@ -100,20 +100,6 @@ def test_a_filter_that_never_resamples_is_importance_sampling() -> None:
     assert other.resamplings == 0
 
 
-def test_documents_do_not_mix() -> None:
-    model, proposal = make_network("generative", sigma=0.3), make_network("causal", seed=1)
-    documents = [make_words(length, seed=length) for length in (30, 5, 61)]
-    kwargs: dict[str, Any] = {"particles": 11, "repeats": 2, "seed": 3}
-    together = list(estimate_documents(model, proposal, documents, **kwargs))
-    threaded = list(estimate_documents(model, proposal, documents[::-1], workers=2, **kwargs))[::-1]
-    for document, one, other in zip(documents, together, threaded, strict=True):
-        alone = estimate_log_prob(model, proposal, document, **kwargs)
-        assert alone.tokens == len(document)
-        for estimate in (one, other):
-            np.testing.assert_array_equal(estimate.repeats, alone.repeats)
-            np.testing.assert_array_equal(estimate.per_token, alone.per_token)
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_long_documents_stay_finite(method: Method, dtype: torch.dtype) -> None:
@@ -153,19 +139,19 @@ def test_standard_error_of_close_and_of_far_estimates() -> None:
     assert np.isnan(estimate_error(np.array([-3.0])))
 
 
-def test_words_only_is_the_mean_over_analyses_of_their_word_scores() -> None:
+def test_words_are_averaged_over_samples_of_the_proposal() -> None:
     model, proposal = make_network("generative"), make_network("causal", seed=1, std=0.3)
     document = make_words(4)
-    pure: dict[str, Any] = {"method": "importance", "prior_share": 0}
-    estimate = estimate_log_prob(model, proposal, document, particles=20_000, repeats=1, **pure)
+    (of_logs,), (of_means,) = average_words(
+        model, proposal, document, particles=20_000, repeats=1, seed=0, prior_share=0.0
+    )
     analyses = list_analyses(model, document)
     shares = np.exp(score_analyses(proposal, document, analyses))
     with torch.no_grad():
         texts = [document.with_analysis(analysis) for analysis in analyses]
-        words = score_encoded(model, texts, noise=None).x.double().reshape(len(analyses), -1).sum(1).numpy()
-    assert estimate.words_only == pytest.approx(float(shares @ words), abs=0.01)
-    assert estimate_log_prob(model, proposal, document, repeats=1, method="importance").words_only is None
-    assert estimate_log_prob(model, proposal, document, repeats=1).words_only is None
+        words = score_encoded(model, texts, noise=None).x.double().reshape(len(analyses), -1).numpy()
+    assert of_logs == pytest.approx(float(shares @ words.sum(1)), abs=0.01)
+    assert of_means == pytest.approx(float(np.log(shares @ np.exp(words)).sum()), abs=0.01)
 
 
 def test_what_can_not_be_estimated() -> None:

@@ -56,7 +56,7 @@ def test_reading_ahead_changes_nothing_and_saves_words(
     networks: tuple[EntityNetwork, EntityNetwork],
 ) -> None:
     plain, prepared = make_states(networks), make_states(networks)
-    prepared.prepare(len(WORDS))
+    prepared.advance(len(WORDS))
     assert plain.count_missing(20) == 20 and prepared.count_missing(20) <= prefix_states.LEAST_GAP
     assert_same(plain.before(20), prepared.before(20))
 

@@ -125,8 +125,9 @@ def test_annotate(counts: Counter[str]) -> None:
 
 def test_report(counts: Counter[str]) -> None:
     pretrained = make_counted(counts)
-    make_report(pretrained, measure_surprisal(pretrained, BARE, samples=3, repeats=2, hindsight=True))
-    assert counts == {"encoded": 1, "generative": 2, "causal": 1}
+    annotated = annotate_document(pretrained, BARE)
+    make_report(measure_surprisal(pretrained, annotated, mentions="sampled", samples=3, repeats=2))
+    assert counts == {"encoded": 2, "generative": 2, "causal": 1}
 
 
 def test_surprisal_of_given_mentions(counts: Counter[str]) -> None:
@@ -142,7 +143,7 @@ def test_plan(counts: Counter[str]) -> None:
 def test_rerank(counts: Counter[str]) -> None:
     document = make_documents()[0]
     kbest = KBestList(document.id, (ScoredClustering(document.clusters(), 1.0), ScoredClustering((), 0.0)))
-    score_list(make_counted(counts), document, kbest, ["P"])
+    score_list(make_counted(counts), document, kbest)
     assert counts == {"encoded": 1, "generative": 1}
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from entitynlm.model.batch.scan import Steps, scan_states
+from entitynlm.model.batch.scan import scan_states
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -23,11 +23,11 @@ def parameter(*shape: int, seed: int) -> torch.Tensor:
 
 def test_scan_survives_a_state_that_vanishes() -> None:
     """h = -e with δ = ½ sums to zero: the state stays finite, and so does the gradient."""
-    steps = Steps(2, np.array([0]), np.array([1]), np.array([0]))
+    steps = np.array([0]), np.array([1]), np.array([0])
     initial = torch.tensor([[1.0, 0.0]], dtype=torch.float64, requires_grad=True)
     hidden = torch.tensor([[-1.0, 0.0]], dtype=torch.float64, requires_grad=True)
     gates = torch.zeros(1, 2, dtype=torch.float64, requires_grad=True)
-    states = scan_states(initial, hidden, gates, steps)
+    states = scan_states(initial, hidden, gates, 2, *steps)
     assert states[1].tolist() == [0.0, 0.0]
     states.sum().backward()
     assert all(bool(torch.isfinite(p.grad).all()) for p in (initial, hidden, gates))  # type: ignore[arg-type]

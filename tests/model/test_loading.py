@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from msgspec import structs
 
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.additions import SphereProjection, words_see_entities
-from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.loading import choose_boundaries, load_model
+from entitynlm.model.additions import SphereProjection
+from entitynlm.model.loading import choose_spelling, load_model
 from entitynlm.model.pretrained import load_pretrained
 from support.bare_language_models import needs_extra
 from support.small_model import store_model
@@ -48,14 +46,7 @@ def test_it_says_that_it_is_untrained(model: entitynlm.EntityNLM) -> None:
 
 def test_states_are_standardised_and_words_do_not_see_entities(model: entitynlm.EntityNLM) -> None:
     network = model.pretrained.get("generative")
-    assert not words_see_entities(network)
-    tokenizer = model.pretrained.encoder.tokenizer
-    config = structs.replace(network.config, mention_positions=3)
-    positions = EntityNetwork(config, len(tokenizer), tokenizer.start)
-    assert not words_see_entities(positions)
-    assert positions.additions.positions is not None
-    torch.nn.init.ones_(positions.additions.positions.vectors)
-    assert words_see_entities(positions)
+    assert not network.W_e.any() and network.additions.positions is None
     assert isinstance(network.projection, SphereProjection)
     deviation = network.projection.scaling.deviation
     assert not torch.equal(deviation, torch.ones_like(deviation))
@@ -96,11 +87,11 @@ def test_another_language_model_of_that_name_and_none(
 def test_word_boundaries_are_chosen_without_changing_the_model(
     model: entitynlm.EntityNLM, tmp_path: Path
 ) -> None:
-    without = choose_boundaries(model.pretrained, False)
+    without = choose_spelling(model.pretrained, False)
     assert without.encoder.tokenizer.boundaries is False
     assert model.pretrained.encoder.tokenizer.boundaries is True
-    assert choose_boundaries(model.pretrained, True) is model.pretrained
+    assert choose_spelling(without, True).encoder == model.pretrained.encoder
     lstm = load_model(store_model(tmp_path))
-    assert choose_boundaries(lstm, True) is lstm
+    assert choose_spelling(lstm, True) is lstm
     with pytest.raises(ConfigError, match="only of a model that stands on a pretrained language model"):
-        choose_boundaries(lstm, False)
+        choose_spelling(lstm, False)

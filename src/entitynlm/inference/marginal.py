@@ -8,8 +8,7 @@ average (Jensen), so that a perplexity made from it is too high on average, neve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,9 +38,6 @@ class MarginalEstimate:
     :param ess: mean effective sample size: at the end for importance sampling, over all segments for the particle
         filter.
     :param per_token: (T,) estimates of log p(x_t | x_<t), which sum to ``log_prob``.
-    :param words_only: mean over samples from Q of Σ log p(x_t | h, e_current), as the paper words it: it has seen x_t
-        when it chose the entity, so it is no log-probability of the text and not comparable with a language model.
-        Only with a causal Q and importance sampling; None otherwise.
     :param repeats: (R,) each repeat's estimate.
     :param resamplings: how often the particle filter resampled, per repeat on average.
     """
@@ -50,7 +46,6 @@ class MarginalEstimate:
     standard_error: float
     ess: float
     per_token: FloatArray
-    words_only: float | None
     repeats: FloatArray
     resamplings: float
     particles: int
@@ -118,25 +113,20 @@ def estimate_log_prob(
     *,
     repeats: int = 4,
     method: Method = "particle-filter",
-    prior_share: float = PRIOR_SHARE,
     **options: Any,
 ) -> MarginalEstimate:
     """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filter`."""
-    options |= {"repeats": repeats, "method": method, "prior_share": prior_share}
-    particle_filter = make_filter(model, proposal, document, **options)
+    particle_filter = make_filter(model, proposal, document, repeats=repeats, method=method, **options)
     chunks = Readings(document).read(model, proposal)
     found = [particle_filter.advance(chunk, end=len(document)) for chunk in chunks]
     log_evidence = np.concatenate(found, axis=1)  # (R, T)
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
     last = slice(-1, None) if method == "importance" else slice(None)
-    pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
-    words_only = np.average(particle_filter.parts[3], weights=particle_filter.copies) if pure else None
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
         ess=float(np.mean(particle_filter.sample_sizes[last])),
         per_token=np.diff(after, prepend=0.0),
-        words_only=None if words_only is None else float(words_only),
         repeats=log_evidence[:, -1].copy(),
         resamplings=particle_filter.resamplings,
         particles=particle_filter.config.particles,
@@ -154,21 +144,21 @@ def average_words(
     seed: int,
     prior_share: float,
 ) -> FloatArray:
-    """(R,) Σ over words of log of the mean over samples of p(x_t | h, e_current), with samples that are not weighed.
+    """(2, R) Σ over words of the mean of log p(x_t | h, e_current) over samples that are not weighed, and of the log of the mean.
 
-    Samples of Q (``prior_share`` 0) have seen each word before they choose its entity, so the sum is no log-probability of the
-    text; samples of P (``prior_share`` 1) have not.
+    Samples of Q (``prior_share`` 0) have seen each word before they choose its entity, so the sums are no log-probabilities of
+    the text and not comparable with a language model's; samples of P (``prior_share`` 1) have not.
     """
-    sums = np.zeros(repeats)
+    sums = np.zeros((2, repeats))
 
     def observe(segment: WeighedSegment) -> None:
         choices = segment.choices
         log_words = segment.log_factors - choices.log_p.sum(0) + choices.log_q  # (S, n)
         for island in range(repeats):
             own = segment.island == island
-            copies = choices.copies[:, own]
-            means = (copies * np.exp(log_words[:, own])).sum(1) / copies.sum(1)
-            sums[island] += np.log(means).sum()
+            shares = choices.copies[:, own] / choices.copies[:, own].sum(1, keepdims=True)
+            sums[0, island] += (shares * log_words[:, own]).sum()
+            sums[1, island] += np.log((shares * np.exp(log_words[:, own])).sum(1)).sum()
 
     sampler = make_filter(
         model, proposal, document, particles=particles, repeats=repeats, method="importance", seed=seed,
@@ -191,29 +181,6 @@ def estimate_error(log_probs: FloatArray) -> float:
         return float("nan")
     without = np.array([float(log_mean_exp(np.delete(log_probs, i))) for i in range(count)])
     return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
-
-
-def estimate_documents(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    documents: Iterable[EncodedDocument],
-    *,
-    workers: int = 1,
-    **options: Any,
-) -> Iterator[MarginalEstimate]:
-    """Estimate log P(X) of each document by itself, in their order; the options are those of :func:`estimate_log_prob`.
-
-    :param workers: documents worked on at the same time, by threads; the figures don't depend on it.
-    """
-
-    def estimate(document: EncodedDocument) -> MarginalEstimate:
-        return estimate_log_prob(model, proposal, document, **options)
-
-    if workers <= 1:
-        yield from map(estimate, documents)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(estimate, documents)
 
 
 def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:

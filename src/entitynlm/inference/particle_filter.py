@@ -124,17 +124,19 @@ class ParticleFilter:
         width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
         x = words.x.astype(np.int64)
-        for start in range(0, len(words), config.words):
+        uniforms = self._for_choices.random((len(words), config.islands, 3))
+        noise = self._for_new_entities.standard_normal((len(words), config.islands, width), np.float32)
+        starts = range(0, len(words), config.words)
+        points = self._for_parents.random((len(starts), config.islands))
+        for start, own_points in zip(starts, points, strict=True):
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
-            uniforms = self._for_choices.random((stop - start, config.islands, 3))
-            noise = self._for_new_entities.standard_normal((stop - start, config.islands, width), np.float32)
             segment = Segment(start, self.position, end, sentence[start:stop], x[start:stop])
             advance(
                 population.particles,
                 P, population.model_states.rows, Q, population.proposal_states.rows, config.share,
-                segment, uniforms, noise,
+                segment, uniforms[start:stop], noise[start:stop],
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
                 choices,
             )  # fmt: skip
@@ -142,7 +144,7 @@ class ParticleFilter:
             log_words = self._score_words(chunk, segment, choices)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
-            self._resample(ended=self.position >= end)
+            self._resample(own_points, ended=self.position >= end)
             self._compact()
         return log_evidence
 
@@ -175,31 +177,26 @@ class ParticleFilter:
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
-        self.parts[:3] += choices.log_p.sum(1)
-        self.parts[3] += log_words.sum(0)
-        self.log_q += choices.log_q.sum(0)
-        log_factors = choices.log_p.sum(0) + log_words - choices.log_q
+        before = self.log_weights.copy()
+        log_factors, log_means = weights.weigh_words(
+            self.log_weights, self.parts, self.log_q, choices, log_words, self.island, self.config.islands
+        )
         if self._observer is not None:
             first_tokens = self.population.particles.memory[:, :, FIRST_TOKEN]
-            self._observer(
-                WeighedSegment(self.log_weights.copy(), log_factors, choices, self.island, first_tokens)
-            )
-        log_means: FloatArray = weights.accumulate_weights(
-            self.log_weights, log_factors, choices.copies, self.island, self.config.islands
-        )
+            self._observer(WeighedSegment(before, log_factors, choices, self.island, first_tokens))
         if not np.isfinite(log_means[:, -1]).all():
             raise InferenceError(
                 f"all {self.config.particles} particles have probability zero (or none that is a number) near word "
                 f"{self.position}; the model's parameters are probably damaged"
             )
-        return self.log_evidence[:, None] + log_means
+        after: FloatArray = self.log_evidence[:, None] + log_means
+        return after
 
-    def _resample(self, *, ended: bool) -> None:
+    def _resample(self, points: FloatArray, *, ended: bool) -> None:
         """Resample the islands in which too few particles carry the weight, unless the text has ended."""
         config = self.config
-        points = self._for_parents.random(config.islands)
         sizes = weights.measure_islands(self.log_weights, self.copies, self.island, config.islands)
-        self.sample_sizes.append(float(np.mean(sizes)))
+        self.sample_sizes.append(float(sizes.sum()) / config.islands)
         low = sizes < config.threshold * config.particles
         if ended or not low.any():
             return
@@ -210,7 +207,7 @@ class ParticleFilter:
         self.population.copy(parents, self.copies)
         self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
         self.island = self.island[parents]
-        self.resamplings += float(np.mean(low))
+        self.resamplings += float(low.sum()) / config.islands
 
     def fork(self) -> ParticleFilter:
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
@@ -233,6 +230,11 @@ class ParticleFilter:
         return total
 
     @property
+    def without_entities(self) -> list[float]:
+        """Log-probabilities of the words so far by the language model alone, where scoring words needs its output layer."""
+        return [] if self._words is None else self._words.without_entities[: self.position]
+
+    @property
     def shares(self) -> FloatArray:
         """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
         return weights.normalise_weights(self.log_weights + np.log(self.copies))
@@ -250,6 +252,6 @@ def make_word_scorer(network: EntityNetwork) -> WordScorer:
     if network.W_e.device.type == "cpu":
         if network.backbone.output_layer() is not None:
             return SoftmaxWordScorer(network)
-        if (factors := network.backbone.class_factors()) is not None:
-            return ClassWordScorer(network, *factors)
+        if network.backbone.class_factors() is not None:
+            return ClassWordScorer(network)
     return WordScorer(network)

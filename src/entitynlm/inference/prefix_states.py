@@ -74,7 +74,7 @@ class PrefixStates:
         options: dict[str, Any] = {"particles": particles, "seed": seed}
         start = make_filter(model, proposal, document, by_seed_alone=True, check_every=1, **options)
         self._filters = {0: start}  # by the number of words that were read
-        self._latest, self._front = start.fork(), start.fork()
+        self._latest = start.fork()
 
     def before(self, t: int) -> Belief:
         """Give what is believed before word t (from 0)."""
@@ -97,28 +97,21 @@ class PrefixStates:
 
     def advance(self, t: int) -> None:
         """Read the words before t, for a question about it."""
-        self._latest = self._move(self._latest, t)
-
-    def prepare(self, t: int) -> None:
-        """Read the words before t ahead of any question, so that copies of the filter are there when one comes."""
-        self._front = self._move(self._front, t)
-
-    def count_missing(self, t: int) -> int:
-        """Count the words that would have to be read for a question about word t."""
-        places = [*self._filters, self._latest.position]
-        return t - max(place for place in places if place <= t)
-
-    def _move(self, reached: ParticleFilter, t: int) -> ParticleFilter:
         nearest = max(place for place in self._filters if place <= t)
+        reached = self._latest
         if not nearest <= reached.position <= t:
-            reached = self._filters[nearest].fork()
+            reached = self._latest = self._filters[nearest].fork()
         while (position := reached.position) < t:
             if position % self._gap == 0 and position not in self._filters:
                 self._filters[position] = reached.fork()
             chunk = self._readings.find(position, *self._networks).cut(position, position + 1)
             reached.advance(chunk, end=position + self._networks[0].config.max_length + 2)
             reached.sample_sizes.clear()
-        return reached
+
+    def count_missing(self, t: int) -> int:
+        """Count the words that would have to be read for a question about word t."""
+        places = [*self._filters, self._latest.position]
+        return t - max(place for place in places if place <= t)
 
 
 def view_particle(reached: ParticleFilter, number: int, sentence: int) -> StoryState:

@@ -145,8 +145,6 @@ class ReadText:
         self.encoded, _, self.originals = encoder.encode_with_report(document, self.words)
         self.readings = readings or Readings(self.encoded)
 
-    def with_mentions(self, document: Document, *, keep_singletons: bool = False) -> ReadText:
+    def with_mentions(self, document: Document) -> ReadText:
         """Put other mentions on the text, whose words and readings stay."""
-        singletons = "keep" if keep_singletons else self.encoder.singletons
-        encoder = dataclasses.replace(self.encoder, singletons=singletons)
-        return ReadText(encoder, document, words=self.words, readings=self.readings)
+        return ReadText(self.encoder, document, words=self.words, readings=self.readings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +10,7 @@ import torch
 
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
-from entitynlm.model.backbones.base import Backbone
-from entitynlm.model.batch.scores import BatchScores, Carried, Window, iterate_windows, score_windows
+from entitynlm.model.batch.scores import Carried, Network, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
@@ -54,7 +53,6 @@ class AnalysisScore(Result):
         return {name: float(getattr(self, name).sum()) for name in ("r", "e", "l", "x")}
 
 
-@torch.no_grad()
 def score_document(
     network: EntityNetwork,
     document: EncodedDocument,
@@ -67,43 +65,31 @@ def score_document(
 
     By default the noise of new entities is fixed, so that scoring can be repeated exactly.
     """
-    network.eval()
-    noise = noise or FixedNoise()
-
-    def score(part: Window, carried: Carried | None) -> BatchScores:
-        return score_windows(network, [part], noise=noise, carried=carried)
-
-    parts = iterate_windows(document, network, window)
-    r, e, l, x = _join_windows(network.backbone, parts, score, "relx")
+    r, e, l, x = _score_by_windows(network, document, noise or FixedNoise(), window)
     return AnalysisScore(document.id, words, document.origin, r, e, l, x)
 
 
-@torch.no_grad()
 def score_baseline(
     network: LanguageModel, document: EncodedDocument, *, window: int = SCORED_WORDS
 ) -> np.ndarray:
     """Give (T,) log p(x_t | x_<t) in nats by the language model without entities, the baseline that a model carries."""
-    network.eval()
-    parts = (part for part in network.cut(document, window) if len(part.words))
-    (x,) = _join_windows(network.backbone, parts, lambda part, carried: network.score([part], carried), "x")
-    return x
+    return _score_by_windows(network, document, None, window)[3]
 
 
-def _join_windows(
-    backbone: Backbone,
-    parts: Iterable[Window],
-    score: Callable[[Window, Carried | None], BatchScores],
-    names: str,
+@torch.no_grad()
+def _score_by_windows(
+    network: Network, document: EncodedDocument, noise: Noise | None, size: int
 ) -> list[np.ndarray]:
-    """Score windows one after the other, each given what the one before left behind: (T,) per variable that is named."""
+    """Score windows one after the other, each given what the one before left behind: (T,) of R, E, L and X."""
+    network.eval()
     carried: Carried | None = None
-    found: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in names}
-    for part in parts:
-        result = score(part, carried)
-        carried = result.carried.select(backbone, [0])
-        for name in names:
-            found[name].append(getattr(result.scores, name).double().cpu().numpy())
-    return [np.concatenate(found[name]) for name in names]
+    found: list[list[np.ndarray]] = [[np.zeros(0)] for _ in range(4)]
+    for part in iterate_windows(document, network, size) if len(document) else ():
+        result = score_windows(network, [part], noise=noise, carried=carried)
+        carried = result.carried.select(network.backbone, [0])
+        for variable, name in zip(found, "relx", strict=True):
+            variable.append(getattr(result.scores, name).double().cpu().numpy())
+    return [np.concatenate(variable) for variable in found]
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:

@@ -46,19 +46,27 @@ def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-un
 
 
 @njit(nogil=True)
-def accumulate_weights(log_weights, log_factors, copies, island, islands):  # type: ignore[no-untyped-def]
-    """Multiply weights (N,), in place, with the factors (S, N) of S words; returns (islands, S) the log-mean-exp after each.
+def weigh_words(log_weights, parts, log_q, choices, log_words, island, islands):  # type: ignore[no-untyped-def]
+    """Multiply weights (N,), in place, with P / Q of S words; returns these factors (S, N) and (islands, S) the log-mean-exp of
+    each island's weights after each word.
 
-    The same as ``log_mean_exp(log_weights + np.cumsum(log_factors, axis=0))`` of each island's particles, for the many short
-    segments of a particle filter. Particle i counts ``copies[s, i]`` times at word s: a sum has exactly the terms of that word,
-    so that not even its rounding depends on the words to come.
+    ``parts`` (4, N) and ``log_q`` (N,) add up log P of R, E, L and X and log Q. Particle i counts ``choices.copies[s, i]`` times
+    at word s: a sum has exactly the terms of that word, so that not even its rounding depends on the words to come.
     """
-    means = np.empty((islands, len(log_factors)))
+    copies, log_p = choices.copies, choices.log_p
+    factors, means = np.empty(log_words.shape), np.empty((islands, len(log_words)))
     highest, totals, counts = np.empty(islands), np.empty(islands), np.empty(islands)
-    for s in range(len(log_factors)):
+    for s in range(len(log_words)):
         highest[:], totals[:], counts[:] = -np.inf, 0.0, 0.0
         for i in range(len(log_weights)):
-            log_weights[i] += log_factors[s, i]
+            for part in range(3):
+                parts[part, i] += log_p[part, s, i]
+            parts[3, i] += log_words[s, i]
+            log_q[i] += choices.log_q[s, i]
+            factors[s, i] = (
+                log_p[0, s, i] + log_p[1, s, i] + log_p[2, s, i] + log_words[s, i] - choices.log_q[s, i]
+            )
+            log_weights[i] += factors[s, i]
             if copies[s, i] > 0 and not log_weights[i] <= highest[island[i]]:
                 highest[island[i]] = log_weights[i]  # nan too, which must not get lost
         for i in range(len(log_weights)):
@@ -67,7 +75,7 @@ def accumulate_weights(log_weights, log_factors, copies, island, islands):  # ty
                 counts[island[i]] += copies[s, i]
         for r in range(islands):
             means[r, s] = highest[r] + np.log(totals[r] / counts[r])
-    return means
+    return factors, means
 
 
 @njit(nogil=True)

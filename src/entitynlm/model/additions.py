@@ -1,6 +1,6 @@
 """Additions to the paper's equations: small modules beside the page (``entitynlm``), each off unless a configuration asks for it.
 
-- :class:`MentionPositions` (``mention_positions``): a word of a mention knows its place there.
+- :class:`Additions` (``mention_positions``): a word of a mention knows its place there.
 - :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): its states, which are larger than entity vectors and
   whose dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a
   product of two thin matrices, because what an entity adds to the logits of fifty thousand pieces is computed for every state of
@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -41,10 +41,10 @@ class Additions(nn.Module):
 
     def __init__(self, config: ModelConfig, hidden_size: int) -> None:
         super().__init__()
-        generative = config.mode == "generative"
-        self.positions = (
-            MentionPositions(config, hidden_size) if config.mention_positions and generative else None
-        )
+        self.positions: Any = None  # a vector for each place in (or out of) a mention
+        if config.mention_positions and config.mode == "generative":
+            vectors = torch.empty(count_mention_positions(config), hidden_size)
+            self.positions = nn.ParameterDict({"vectors": vectors})
 
     def add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
         """Add to what predicts a word (equation 6) the vector of its place in its mention: (N, D) → (N, D)."""
@@ -52,14 +52,6 @@ class Additions(nn.Module):
             return u
         assert positions is not None
         return u + F.embedding(positions, self.positions.vectors)
-
-
-class MentionPositions(nn.Module):
-    """A vector for each place in (or out of) a mention, which is added to h in equation 6."""
-
-    def __init__(self, config: ModelConfig, hidden_size: int) -> None:
-        super().__init__()
-        self.vectors = nn.Parameter(torch.empty(count_mention_positions(config), hidden_size))
 
 
 def count_mention_positions(config: ModelConfig) -> int:
@@ -171,14 +163,6 @@ def start_at_zero(network: EntityNetwork) -> None:
         nn.init.zeros_(network.W_e)
         if network.additions.positions is not None:
             nn.init.zeros_(network.additions.positions.vectors)
-
-
-def words_see_entities(network: EntityNetwork) -> bool:
-    """Tell whether words depend on mentions at all; on a pretrained backbone they do not before they are trained."""
-    added, vectors = network.additions, [network.W_e]
-    if added.positions is not None:
-        vectors.append(added.positions.vectors)
-    return any(bool(values.any()) for values in vectors)
 
 
 @torch.no_grad()

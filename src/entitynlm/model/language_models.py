@@ -36,23 +36,30 @@ def strip_prefix(model: str | Path) -> str | None:
 
 def check_language_model(name: str) -> str:
     """The name itself, a path made absolute, if there may be a language model behind it that can be read here."""
+    path = find_path(name)
+    for module in list_missing(MODULES if path is not None and path.is_file() else MODULES[:1]):
+        raise MissingExtraError(module, EXTRA, f"The language model {name}")
+    return name if path is None or name == SMOLLM2 else str(path.resolve())
+
+
+def find_path(name: str) -> Path | None:
+    """The GGUF file or the folder of a language model; None where the name can only be one of the hub."""
     path = Path(name).expanduser()
-    needed: tuple[str, ...] = MODULES[:1]
-    if name == SMOLLM2 and not path.is_dir():
-        find_smollm2()
-        needed = MODULES
-    elif path.suffix.lower() == ".gguf":
+    if path.is_dir():
+        check_model_folder(path)
+        return path
+    if name == SMOLLM2:
+        return find_smollm2()
+    if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
-        name, needed = str(path.resolve()), MODULES
-    elif path.is_dir():
-        check_model_folder(path)
-        name = str(path.resolve())
-    else:
-        check_hub_name(name)
-    for module in list_missing(needed):
-        raise MissingExtraError(module, EXTRA, f"The language model {name}")
-    return name
+        return path
+    if not HUB_NAME.fullmatch(name) or name.startswith("."):
+        raise ModelError(
+            f"there is no language model {name!r}: there is no such folder, and the Hugging Face hub has no names like this "
+            f"(but such as gpt2). Without a network, name a folder, or '{SMOLLM2}'"
+        )
+    return None
 
 
 def list_installs() -> list[str]:
@@ -64,15 +71,6 @@ def list_installs() -> list[str]:
 def list_missing(modules: Sequence[str] = MODULES) -> list[str]:
     """List the modules of the extra that are not installed; none is imported."""
     return [module for module in modules if importlib.util.find_spec(module) is None]
-
-
-def check_hub_name(name: str) -> None:
-    """Refuse names that the Hugging Face hub can't have, such as paths of folders that do not exist."""
-    if not HUB_NAME.fullmatch(name) or name.startswith("."):
-        raise ModelError(
-            f"there is no language model {name!r}: there is no such folder, and the Hugging Face hub has no names like this "
-            f"(but such as gpt2). Without a network, name a folder, or '{SMOLLM2}'"
-        )
 
 
 def check_model_folder(folder: Path) -> None:

@@ -75,20 +75,24 @@ def make_untrained(
     return pretrained
 
 
-def choose_boundaries(pretrained: Pretrained, boundaries: bool) -> Pretrained:
-    """Make a model with or without word boundaries: whether a word's probability includes that it ends."""
+def choose_spelling(
+    pretrained: Pretrained, boundaries: bool | None = None, *, exact: bool = False
+) -> Pretrained:
+    """Make a model that spells texts in another way, where it stands on a pretrained language model.
+
+    :param boundaries: whether a word's probability includes that it ends; None: as the model was trained.
+    :param exact: read the white space of a text as it stands.
+    """
     tokenizer = pretrained.encoder.tokenizer
     if not isinstance(tokenizer, SubwordTokenizer):
-        if boundaries:
+        if boundaries is not False:
             return pretrained
         raise ConfigError(
             "word boundaries can be left out only of a model that stands on a pretrained language model; "
             "the words of this one have no pieces"
         )
-    if tokenizer.boundaries == boundaries:
-        return pretrained
     other = copy(pretrained)
-    other.encoder = replace(pretrained.encoder, tokenizer=tokenizer.with_boundaries(boundaries))
+    other.encoder = replace(pretrained.encoder, tokenizer=tokenizer.respell(boundaries, exact))
     return other
 
 
@@ -102,5 +106,6 @@ def describe_model(name: str | Path, pretrained: Pretrained) -> dict[str, Any]:
             "hash": tokenizer.digest,
             "start_piece": tokenizer.start_piece,
             "word_boundaries": tokenizer.boundaries,
+            "white_space": "exact" if tokenizer.exact else "collapsed",
         }
     return told

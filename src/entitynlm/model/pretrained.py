@@ -28,6 +28,7 @@ from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import read_json, write_atomically
 from entitynlm.hash_lists import HASH_LIST, write_hash_list
+from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
@@ -45,7 +46,6 @@ from entitynlm.model.stored_weights import build_network, read_weights
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Network = EntityNetwork | LanguageModel
 StoredComponent = tuple[dict[str, torch.Tensor], dict[str, Any]]
 """Tensors (``NAME.safetensors``) and JSON settings of a component."""
 

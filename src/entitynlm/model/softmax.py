@@ -113,22 +113,13 @@ class ClassSoftmax(nn.Module):
         self.class_bias = nn.Parameter(torch.zeros(count))
         self.word_weight = nn.Parameter(torch.empty(len(words), size)) if not tied else None
         self.word_bias = nn.Parameter(torch.zeros(len(words)))
-        self._held: Tensor | None = None
 
     def weights(self, tied: Tensor | None) -> Tensor:
         """(slots, D) output weights in slot order; the embeddings themselves when they are tied."""
         if self.word_weight is not None:
             return self.word_weight
-        if self._held is not None and not torch.is_grad_enabled():
-            return self._held
         assert tied is not None
         return tied[self.word_of]
-
-    def hold(self, tied: Tensor | None) -> None:
-        """Gather the weights once, for a network that is not trained any more."""
-        self._held = None
-        with torch.no_grad():
-            self._held = self.weights(tied)
 
     def forward(self, u: Tensor, x: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N,) log p(x | u) for u (N, D) and x (N,)."""

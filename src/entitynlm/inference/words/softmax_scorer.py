@@ -61,6 +61,7 @@ class SoftmaxWordScorer(WordScorer):
         self._ahead_words, self._ahead_piece = (0, 0), 0
         self._ahead_rows = np.zeros(0, dtype=np.int64)  # of each piece from that one on
         self._ahead_logits = self._entity_weight.new_zeros(0, 0)
+        self.without_entities: list[float] = []  # log p of each word so far by the language model alone
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
@@ -84,7 +85,7 @@ class SoftmaxWordScorer(WordScorer):
         index, owners = words.expand(segment.first + chosen)
         assert owners is not None and words.piece_places is not None
         ids, opens = words.all_pieces[index], words.piece_places[index] == OPEN
-        self._look_ahead(tables, segment.first, segment.first + len(segment.sentence))
+        self._look_ahead(tables, segment)
         of_words = self._ahead_rows[index - self._ahead_piece]
         states, of_state = np.unique(np.stack([of_words, places[owners]]), axis=1, return_inverse=True)
         logits = self._ahead_logits[torch.from_numpy(states[0])]  # (H, V)
@@ -129,15 +130,16 @@ class SoftmaxWordScorer(WordScorer):
             log_opening[state, row] = scores[: self.output.openers].logsumexp(0)
             log_total[state, row] = scores.logsumexp(0)
 
-    def _look_ahead(self, tables: WordTables, first: int, last: int) -> None:
-        """The language model's own logits for some words from ``first`` on, the next ones among them: W is read once for many.
+    def _look_ahead(self, tables: WordTables, segment: Segment) -> None:
+        """The language model's own logits for the words of a segment and some after them: W is read once for many.
 
         END is decided in the state that the next piece is drawn from, so the two have one row.
         """
+        first, last = segment.first, segment.first + len(segment.sentence)
         if self._ahead_of is tables and self._ahead_words[0] <= first and last <= self._ahead_words[1]:
             return
-        bounds = tables.words.piece_bounds
-        assert bounds is not None
+        bounds, places = tables.words.piece_bounds, tables.words.piece_places
+        assert bounds is not None and places is not None
         stop = min(max(last, first + LOGITS_AHEAD), len(tables.words))
         low, high = int(bounds[first]), int(bounds[stop])
         own_state = np.ones(high - low, dtype=bool)
@@ -146,6 +148,12 @@ class SoftmaxWordScorer(WordScorer):
         self._ahead_of, self._ahead_words, self._ahead_piece = tables, (first, stop), low
         self._ahead_rows = np.cumsum(own_state) - 1
         self._ahead_logits = self.output.logits(h)
+        ids, opens = torch.from_numpy(tables.words.all_pieces[low:high]), places[low:high] == OPEN
+        rows = torch.from_numpy(self._ahead_rows)
+        log_probs = self.output.log_prob(self._ahead_logits, rows, ids, torch.from_numpy(opens))
+        until = np.concatenate([[0.0], np.cumsum(log_probs.double().numpy())])[bounds[first : stop + 1] - low]
+        del self.without_entities[segment.position :]
+        self.without_entities += np.diff(until).tolist()
 
 
 @njit(nogil=True, fastmath=FAST)

@@ -1,8 +1,8 @@
 """Score equation 6, log p(x_t | h_{t-1}, e_current), for all particles of a segment at once.
 
 Particles that share e_current share the word's probability, so the sampler hands over distinct pairs (word, row).
-With the class-factored softmax, what depends on the row alone is computed once, when the row is new: its projection W_e e and
-its part of the class scores. Since
+With the class-factored softmax, what depends on the row alone is computed once, when the row is new: its part of the class
+scores. Since
 
     Σ_c exp(u_c + v_c) = Σ_c exp(u_c) · exp(v_c),
 
@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import copy
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from entitynlm.compilation import njit
-from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
+from entitynlm.inference.kernels import FAST, exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
@@ -28,7 +29,6 @@ from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import count_mention_positions
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
@@ -88,6 +88,7 @@ class WordScorer:
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
         self.places = count_mention_positions(network.config) if network.config.mention_positions else 1
+        self.without_entities: list[float] = []
 
     @torch.no_grad()
     def score(
@@ -120,10 +121,59 @@ class WordScorer:
         return copy.copy(self)
 
 
+class ClassWeights(NamedTuple):
+    """The parameters of equation 6 with a class-factored softmax, multiplied out; a class is a range of slots (``ClassSoftmax``).
+
+    The score of a word in its class is w·(h + place + W_e e) + b. What a place or an entity adds to it is a product with weights
+    that no text changes, so that these products are made once.
+    """
+
+    classes: np.ndarray  # (V,) the class of each word
+    slots: np.ndarray  # (V,) the slot of each word
+    offsets: np.ndarray  # (C + 1,) where each class begins among the slots
+    class_weight: Tensor  # (C, D)
+    place_scores: Tensor  # (places, C) what each place adds to the scores of classes, with their biases
+    entity_scores: Tensor  # (d, C) what an entity adds to them
+    word_weight: np.ndarray  # (slots, D)
+    place_logits: np.ndarray  # (places, slots) what each place adds to the scores of words, with their biases
+    entity_weight: np.ndarray  # (slots, d) what an entity adds to them
+
+
+_PREPARED: WeakKeyDictionary[EntityNetwork, tuple[object, ClassWeights]] = WeakKeyDictionary()
+
+
+@torch.no_grad()
+def prepare_weights(network: EntityNetwork, places: int) -> ClassWeights:
+    """Multiply out the weights of a network, once until its parameters change."""
+    version = [(parameter.data_ptr(), parameter._version) for parameter in network.parameters()]
+    if network in _PREPARED and _PREPARED[network][0] == version:
+        return _PREPARED[network][1]
+    factors = network.backbone.class_factors()
+    assert factors is not None
+    softmax, weight = factors[0], factors[0].weights(factors[1]).detach()
+    projection = network.project_entity(torch.eye(network.config.hidden_size).to(weight))  # (d, D)
+    vectors = weight.new_zeros(places, weight.shape[1])
+    if network.additions.positions is not None:
+        vectors = network.additions.positions.vectors
+    class_weight = softmax.class_weight.detach()
+    prepared = ClassWeights(
+        softmax.class_of_np,
+        softmax.slot_of.numpy(),
+        softmax.offsets,
+        class_weight,
+        vectors @ class_weight.t() + softmax.class_bias,
+        projection @ class_weight.t(),
+        np.ascontiguousarray(weight.numpy()),
+        (vectors @ weight.t() + softmax.word_bias).numpy(),
+        (weight @ projection.t()).numpy(),
+    )
+    _PREPARED[network] = (version, prepared)
+    return prepared
+
+
 class Contexts(NamedTuple):
     """The contexts of the words ``first`` … ``last`` - 1 of a chunk, all places of a word after those of the one before it."""
 
-    states: np.ndarray  # (words · places, D) the states that words are predicted from
     scores: np.ndarray  # (words · places, C) their class scores, of which the largest is 0
     exponentials: np.ndarray  # (words · places, C)
     first: int
@@ -133,43 +183,34 @@ class Contexts(NamedTuple):
 class ClassWordScorer(WordScorer):
     """Scores words under a class-factored softmax on a CPU as :class:`WordScorer` does, with less work per pair."""
 
-    def __init__(self, network: EntityNetwork, softmax: ClassSoftmax, weight: Tensor) -> None:
+    def __init__(self, network: EntityNetwork) -> None:
         super().__init__(network)
-
-        def array(tensor: Tensor) -> np.ndarray:
-            return np.ascontiguousarray(tensor.detach().numpy())
-
-        self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
-        self.weight, self.bias = array(weight), array(softmax.word_bias)
-        self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
-        self._place_vectors = np.zeros((self.places, self.weight.shape[1]), dtype=self.weight.dtype)
-        if network.additions.positions is not None:
-            self._place_vectors = array(network.additions.positions.vectors)
-        projection = network.project_entity(torch.eye(network.config.hidden_size).to(network.W_e)).detach()
-        self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (d, D + C)
-        self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
-        self._exponentials = projection.new_empty(0, len(self.class_weight))  # … and exp v_c
+        self.weights = prepare_weights(network, self.places)
+        self._rows = self.weights.class_weight.new_empty(
+            0, len(self.weights.class_weight)
+        )  # class scores v_c …
+        self._exponentials = self._rows.clone()  # … and exp v_c
         self._known = 0  # rows that are there
         self._ahead_of: WordTables | None = None
-        nothing = np.zeros((0, 0))
-        self._ahead = Contexts(nothing, nothing, nothing, 0, 0)
-        self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
+        self._ahead = Contexts(np.zeros((0, 0)), np.zeros((0, 0)), 0, 0)
+        longest = int(np.diff(self.weights.offsets).max())
+        self._bits = np.empty(max(self._rows.shape[1], longest), dtype=np.int32)
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
         self._project(states)
         self._look_ahead(tables, segment)
-        x, ahead = segment.x[pairs.words], self._ahead
+        weights, ahead = self.weights, self._ahead
         contexts = pairs.contexts + (segment.first - ahead.first) * self.places
         scores = np.empty(len(pairs.rows))
-        classes, of_rows = self.classes[x], self._rows.numpy()
         _score_classes(
-            ahead.scores, ahead.exponentials, of_rows, self._exponentials.numpy(), classes, contexts, pairs.rows, scores,
+            ahead.scores, ahead.exponentials, self._rows.numpy(), self._exponentials.numpy(),
+            weights.classes, segment.x, pairs.words, contexts, pairs.rows, scores,
         )  # fmt: skip
         _add_words(
-            ahead.states, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes, pairs.words,
-            contexts, pairs.rows, scores, self._bits,
+            tables.contexts, states.rows.vectors, weights.word_weight, weights.place_logits, weights.entity_weight,
+            weights.classes, weights.offsets, weights.slots, segment.x, segment.first, *pairs[:2], pairs.rows, scores, self._bits,
         )  # fmt: skip
         return scores
 
@@ -179,12 +220,11 @@ class ClassWordScorer(WordScorer):
         if self._ahead_of is tables and self._ahead.first <= first and last <= self._ahead.last:
             return
         last = min(max(last, first + CONTEXTS_AHEAD), tables.tokens)
-        states = tables.contexts[first:last, None] + self._place_vectors
-        states = states.reshape(-1, states.shape[-1])
-        scores = torch.addmm(self.class_bias, torch.from_numpy(states), self.class_weight.t()).numpy()
+        of_words = torch.from_numpy(tables.contexts[first:last]) @ self.weights.class_weight.t()
+        scores = (of_words[:, None] + self.weights.place_scores).flatten(0, 1).numpy()
         exponentials = np.empty_like(scores)
-        shift_and_exponentiate(scores, 0, len(scores), 0, exponentials, self._bits)
-        self._ahead_of, self._ahead = tables, Contexts(states, scores, exponentials, first, last)
+        shift_and_exponentiate(scores, 0, len(scores), exponentials, self._bits)
+        self._ahead_of, self._ahead = tables, Contexts(scores, exponentials, first, last)
 
     def keep(self, rows: np.ndarray) -> None:
         if not self._known:
@@ -200,7 +240,7 @@ class ClassWordScorer(WordScorer):
         return other
 
     def _project(self, states: StateTable) -> None:
-        """Compute W_e e and its part of the class scores for rows that are new."""
+        """Compute an entity's part of the class scores for rows that are new."""
         known, used = self._known, states.used
         if used > len(self._rows):
             more = max(len(self._rows), used - len(self._rows))
@@ -209,75 +249,71 @@ class ClassWordScorer(WordScorer):
                 for table in (self._rows, self._exponentials)
             )
         vectors = torch.from_numpy(states.rows.vectors)
-        torch.mm(vectors[known:used], self._projection, out=self._rows[known:used])
-        size = self.network.W_e.shape[0]
-        shift_and_exponentiate(self._rows.numpy(), known, used, size, self._exponentials.numpy(), self._bits)
+        torch.mm(vectors[known:used], self.weights.entity_scores, out=self._rows[known:used])
+        shift_and_exponentiate(self._rows.numpy(), known, used, self._exponentials.numpy(), self._bits)
         self._known = used
 
 
 @njit(nogil=True)
-def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # type: ignore[no-untyped-def]
-    """Shift the scores in each row (its columns from ``first`` on) so that the largest is 0; and their
-    exponentials."""
-    count = exponentials.shape[1]
+def shift_and_exponentiate(scores, start, stop, exponentials, bits):  # type: ignore[no-untyped-def]
+    """Shift the scores in each row so that the largest is 0; and their exponentials."""
     for i in range(start, stop):
-        highest = scores[i, first]
-        for j in range(1, count):
-            highest = max(highest, scores[i, first + j])
-        for j in range(count):
-            scores[i, first + j] -= highest
-        exponentiate(scores[i, first : first + count], exponentials[i], bits)
+        highest = scores[i, 0]
+        for j in range(1, scores.shape[1]):
+            highest = max(highest, scores[i, j])
+        for j in range(scores.shape[1]):
+            scores[i, j] -= highest
+        exponentiate(scores[i], exponentials[i], bits)
 
 
 @njit(nogil=True, fastmath=FAST)
-def _score_classes(u, exp_u, v, exp_v, classes, contexts, rows, scores):  # type: ignore[no-untyped-def]
+def _score_classes(u, exp_u, v, exp_v, classes, x, words, contexts, rows, scores):  # type: ignore[no-untyped-def]
     """Give log p(class of the word) of every pair."""
-    count = u.shape[1]
-    first = v.shape[1] - count
     for k in range(len(rows)):
-        t, row, c = contexts[k], rows[k], classes[k]
+        t, row, c = contexts[k], rows[k], classes[x[words[k]]]
         total = exp_u[t, 0] * exp_v[row, 0]
-        for j in range(1, count):
+        for j in range(1, u.shape[1]):
             total += exp_u[t, j] * exp_v[row, j]
-        normaliser = np.log(total) if total > SMALLEST_SUM else _add_carefully(u, t, v, row, first)
-        scores[k] = u[t, c] + v[row, first + c] - normaliser
+        normaliser = np.log(total) if total > SMALLEST_SUM else _add_carefully(u, t, v, row)
+        scores[k] = u[t, c] + v[row, c] - normaliser
 
 
 @njit(nogil=True)
-def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
+def _add_carefully(u, t, v, row):  # type: ignore[no-untyped-def]
     """log Σ_c exp(u_c + v_c), the plain way."""
-    highest = u[t, 0] + v[row, first]
+    highest = u[t, 0] + v[row, 0]
     for j in range(1, u.shape[1]):
-        highest = max(highest, u[t, j] + v[row, first + j])
+        highest = max(highest, u[t, j] + v[row, j])
     total = 0.0
     for j in range(u.shape[1]):
-        total += np.exp(u[t, j] + v[row, first + j] - highest)
+        total += np.exp(u[t, j] + v[row, j] - highest)
     return highest + np.log(total)
 
 
 @njit(nogil=True, fastmath=FAST)
 def _add_words(  # type: ignore[no-untyped-def]
-    h, of_rows, weight, bias, offsets, slots, classes, words, contexts, rows, scores, bits
-):
+    h, states, word_weight, place_logits, entity_weight, classes, offsets, slots, x, first, words, places, rows, scores, bits
+):  # fmt: skip
     """Add log p(word | its class). Pairs of one word are neighbours; they are done in blocks."""
-    size = h.shape[1]
-    vectors = np.empty((PAIRS_AT_ONCE, size), dtype=weight.dtype)
-    logits = np.empty((PAIRS_AT_ONCE, len(bits)), dtype=weight.dtype)
-    exponentials = np.empty(len(bits), dtype=weight.dtype)
-    start = 0
+    vectors = np.empty((PAIRS_AT_ONCE, states.shape[1]), dtype=states.dtype)
+    logits = np.empty((PAIRS_AT_ONCE, len(bits)), dtype=states.dtype)
+    of_word, exponentials = np.empty(len(bits), dtype=states.dtype), np.empty(len(bits), dtype=states.dtype)
+    start, word, low, high = 0, -1, 0, 0
     while start < len(rows):
-        low, high = offsets[classes[start]], offsets[classes[start] + 1]
-        slot, word, count = slots[start] - low, words[start], 0
+        if words[start] != word:
+            word = words[start]
+            low, high = offsets[classes[x[word]]], offsets[classes[x[word]] + 1]
+            multiply_rows(word_weight[low:high], h[first + word], of_word)
+        slot, count = slots[x[word]] - low, 0
         while count < PAIRS_AT_ONCE and start + count < len(rows) and words[start + count] == word:
-            row, t = rows[start + count], contexts[start + count]
-            for d in range(size):
-                vectors[count, d] = h[t, d] + of_rows[row, d]
+            vectors[count] = states[rows[start + count]]
             count += 1
-        multiply_block(weight, low, high, vectors, count, logits)
+        multiply_block(entity_weight, low, high, vectors, count, logits)
         for i in range(count):
-            highest = logits[i, 0] + bias[low]
+            place = places[start + i]
+            highest = logits[i, 0] + of_word[0] + place_logits[place, low]
             for j in range(high - low):
-                logits[i, j] += bias[low + j]
+                logits[i, j] += of_word[j] + place_logits[place, low + j]
                 highest = max(highest, logits[i, j])
             for j in range(high - low):
                 logits[i, j] -= highest

@@ -86,6 +86,14 @@ class OutputLayer:
         """(N, D) → (N, V), in this layer's order."""
         return nn.functional.linear(u, self.weight, self.bias)
 
+    def log_prob(self, logits: Tensor, rows: Tensor, pieces: Tensor, opens: Tensor) -> Tensor:
+        """(P,) log p of pieces from logits (N, V), of which each piece has a row; (P,) ``opens`` says that a word must open."""
+        openers = logits[:, : self.openers].logsumexp(-1)[rows]
+        total = torch.logaddexp(openers, logits[:, self.openers :].logsumexp(-1)[rows])
+        chosen = logits[rows, self.columns[pieces.clamp_max(len(self.weight) - 1)]]
+        ends = pieces == len(self.weight)
+        return torch.where(ends, openers - total, chosen - torch.where(opens, openers, total))
+
 
 class Backbone(nn.Module):
     """A language model behind the story.
@@ -194,8 +202,8 @@ class Backbone(nn.Module):
         """(V, size) input vectors of pieces: word vectors, where words are pieces."""
         raise ConfigError(f"{type(self).__name__} has no vectors of words")
 
-    def class_factors(self) -> tuple[ClassSoftmax, Tensor] | None:
-        """The output layer and its weights (slots, D), if it is a class-factored one: samplers have a shortcut for these."""
+    def class_factors(self) -> tuple[ClassSoftmax, Tensor | None] | None:
+        """The output layer, if it is a class-factored one, and the embeddings that it is tied to: samplers have a shortcut."""
         return None
 
     def output_layer(self) -> OutputLayer | None:

@@ -119,14 +119,8 @@ class LstmBackbone(Backbone):
         assert self.softmax is not None
         return self.softmax.log_probs(u, self._tied())
 
-    def hold_weights(self) -> None:
-        """Gather the output weights once, for a network that is not trained any more: whole distributions come sooner."""
-        if isinstance(self.softmax, ClassSoftmax):
-            self.softmax.hold(self._tied())
-
-    def class_factors(self) -> tuple[ClassSoftmax, Tensor] | None:
-        softmax = self.softmax
-        return (softmax, softmax.weights(self._tied())) if isinstance(softmax, ClassSoftmax) else None
+    def class_factors(self) -> tuple[ClassSoftmax, Tensor | None] | None:
+        return (self.softmax, self._tied()) if isinstance(self.softmax, ClassSoftmax) else None
 
     def _tied(self) -> Tensor | None:
         return self.embedding.weight if self.config.tied else None

@@ -10,7 +10,6 @@ Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s�
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,59 +19,46 @@ from torch import Tensor
 from entitynlm.compilation import njit
 
 
-@dataclass(frozen=True)
-class CandidatePairs:
-    """K pairs of a mention and a candidate entity, for M mentions, mention after mention.
-
-    :param bounds: (M + 1,) the pairs of mention m are ``bounds[m]`` … ``bounds[m + 1]`` - 1.
-    :param rows: (K,) the candidate's row in the table of states.
-    :param features: (K, W) hot buckets of f(e); the bucket number "size" means none.
-    :param chosen: (M,) the pair that came true.
-    """
-
-    bounds: np.ndarray
-    rows: np.ndarray
-    features: np.ndarray
-    chosen: np.ndarray
-
-
 class _Choice(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
-        scores = queries.new_empty(len(pairs.rows))
+    def forward(
+        ctx: Any, queries: Tensor, states: Tensor, weights: Tensor,
+        bounds: np.ndarray, rows: np.ndarray, features: np.ndarray, chosen: np.ndarray,
+    ) -> Tensor:  # fmt: skip
+        scores = queries.new_empty(len(rows))
         _score(
             queries.detach().numpy(), states.detach().numpy(), weights.detach().numpy(),
-            pairs.bounds, pairs.rows, pairs.features, scores.numpy(),
+            bounds, rows, features, scores.numpy(),
         )  # fmt: skip
-        chosen = scores[torch.from_numpy(pairs.chosen)]
+        found = scores[torch.from_numpy(chosen)]
         probs = scores.exp_()  # torch's exponential is vectorised, the compiled loops' is not
         totals = queries.new_empty(len(queries))
-        _normalise(pairs.bounds, probs.numpy(), totals.numpy())
-        ctx.pairs = pairs
+        _normalise(bounds, probs.numpy(), totals.numpy())
+        ctx.pairs = (bounds, rows, features, chosen)
         ctx.save_for_backward(queries, states, weights, probs)
-        return chosen - totals.log_()
+        return found - totals.log_()
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         queries, states, weights, probs = ctx.saved_tensors
-        pairs: CandidatePairs = ctx.pairs
         grads = tuple(torch.zeros_like(value) for value in (queries, states, weights))
         _choose_backward(
             grad_outputs[0].contiguous().numpy(), queries.detach().numpy(), states.detach().numpy(),
-            pairs.bounds, pairs.rows, pairs.features, pairs.chosen, probs.numpy(),
-            *(grad.numpy() for grad in grads),
+            *ctx.pairs, probs.numpy(), *(grad.numpy() for grad in grads),
         )  # fmt: skip
-        return *grads, None
+        return *grads, None, None, None, None
 
 
-def log_prob_chosen(queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
+def log_prob_chosen(queries: Tensor, states: Tensor, weights: Tensor, *pairs: np.ndarray) -> Tensor:
     """(M,) log p(E = the chosen entity).
 
     :param queries: (M, D) hᵀ W_entity.  :param states: (S, D).
     :param weights: (F + 1,) w_dist and, at its end, zero for "no feature".
+    :param pairs: K pairs of a mention and a candidate entity, mention after mention: (M + 1,) where each mention's begin; (K,)
+        the candidates' rows of ``states``; (K, W) hot buckets of f(e), where number F means none; (M,) the pair that came true.
     """
     inputs = (values.cpu().contiguous() for values in (queries, states, weights))
-    result: Tensor = _Choice.apply(*inputs, pairs)
+    result: Tensor = _Choice.apply(*inputs, *pairs)
     return result.to(queries.device)
 
 

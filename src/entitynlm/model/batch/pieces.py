@@ -9,9 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.batch.rows import as_rows
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
+
+
+def as_rows(values: np.ndarray, device: torch.device) -> Tensor:
+    """Row numbers as a tensor that can index."""
+    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)
 
 
 class Pieces:

@@ -16,7 +16,6 @@ Backward, from the gradient ē' of e':
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,57 +29,53 @@ SMALLEST_NORM = 1e-8
 
 class _Scan(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
-        table = hidden.new_zeros(steps.size, hidden.shape[1])
-        table[steps.initial_rows] = initial
-        deltas = hidden.new_empty(len(steps.rows))
-        norms = hidden.new_empty(len(steps.rows))
+    def forward(
+        ctx: Any, initial: Tensor, hidden: Tensor, gates: Tensor, size: int,
+        initial_rows: np.ndarray, rows: np.ndarray, previous: np.ndarray,
+    ) -> Tensor:  # fmt: skip
+        table = hidden.new_zeros(size, hidden.shape[1])
+        table[initial_rows] = initial
+        deltas, norms = hidden.new_empty(len(rows)), hidden.new_empty(len(rows))
         _scan_forward(
-            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows, steps.previous,
-            deltas.numpy(), norms.numpy(),
+            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), rows, previous, deltas.numpy(), norms.numpy(),
         )  # fmt: skip
-        ctx.steps = steps
+        ctx.rows = (initial_rows, rows, previous)
         ctx.save_for_backward(table, hidden, gates, deltas, norms)
         return table
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         table, hidden, gates, deltas, norms = ctx.saved_tensors
-        steps: Steps = ctx.steps
+        initial_rows, rows, previous = ctx.rows
         grad_table = grad_outputs[0].contiguous().clone()
         grad_hidden = torch.empty_like(hidden)
         grad_gates = torch.empty_like(gates)
         _scan_backward(
             grad_table.numpy(), grad_hidden.numpy(), grad_gates.numpy(), table.numpy(), hidden.detach().numpy(),
-            gates.detach().numpy(), steps.rows, steps.previous, deltas.numpy(), norms.numpy(),
+            gates.detach().numpy(), rows, previous, deltas.numpy(), norms.numpy(),
         )  # fmt: skip
-        return grad_table[steps.initial_rows], grad_hidden, grad_gates, None
+        return grad_table[initial_rows], grad_hidden, grad_gates, None, None, None, None
 
 
-@dataclass(frozen=True)
-class Steps:
-    """The rows of the state table that the scan reads and writes.
+def scan_states(
+    initial: Tensor,
+    hidden: Tensor,
+    gates: Tensor,
+    size: int,
+    initial_rows: np.ndarray,
+    rows: np.ndarray,
+    previous: np.ndarray,
+) -> Tensor:
+    """The table of all entity states, (S, D).
 
+    :param initial: (I, D) vectors given from outside, new entities and carried states, for :param initial_rows: (I,).
+    :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
     :param size: S, rows of the table; rows that are neither initial nor written stay zero.
-    :param initial_rows: (I,) rows given from outside: new entities and carried states.
     :param rows: (U,) row written by each update, in text order.
     :param previous: (U,) row of the same entity's state before the update.
     """
-
-    size: int
-    initial_rows: np.ndarray
-    rows: np.ndarray
-    previous: np.ndarray
-
-
-def scan_states(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
-    """The table of all entity states, (S, D).
-
-    :param initial: (I, D) vectors for ``steps.initial_rows``.
-    :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
-    """
     inputs = (values.cpu().contiguous() for values in (initial, hidden, gates))
-    result: Tensor = _Scan.apply(*inputs, steps)
+    result: Tensor = _Scan.apply(*inputs, size, initial_rows, rows, previous)
     return result.to(hidden.device)
 
 

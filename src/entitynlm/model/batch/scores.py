@@ -11,19 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
-from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
-from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
-from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
-from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
-from entitynlm.model.batch.scan import Steps, scan_states
+from entitynlm.model.batch.document_index import DocumentIndex, index_document
+from entitynlm.model.batch.entity_choice import log_prob_chosen
+from entitynlm.model.batch.pieces import Pieces, as_rows, draw_words, stand_for_all
+from entitynlm.model.batch.scan import scan_states
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
+from entitynlm.model.rnnlm import LanguageModel
+
+Network = EntityNetwork | LanguageModel
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,7 @@ class _Rows:
         new_entities = [base + index.first_new + np.arange(index.mentions) for index, base in both]
         carried = [base + 1 + np.arange(index.past.entities) for index, base in both]
         updates = [base + index.first_update + np.arange(len(index.update_tokens)) for index, base in both]
-        self.steps = Steps(
-            self.size,
+        self.steps = (
             join(new_entities + carried),
             join(updates),
             shifted("update_previous", self.state_bases),
@@ -134,17 +136,21 @@ class _Rows:
         self.pairs = _join_pairs(indexes, self.state_bases)
 
 
-def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> CandidatePairs:
+def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Join the (mention, candidate) pairs of a batch: bounds, rows, features and chosen pairs for :func:`log_prob_chosen`."""
     counts = np.concatenate([np.diff(index.pair_bounds) for index in indexes])
     pair_bases = np.concatenate([[0], np.cumsum([len(index.pair_rows) for index in indexes])])
-    return CandidatePairs(
-        bounds=np.concatenate([[0], np.cumsum(counts)]),
-        rows=np.concatenate(
-            [a.pair_rows + np.int32(base) for a, base in zip(indexes, state_bases, strict=True)]
-        ),
-        features=np.concatenate([index.pair_features for index in indexes]),
-        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(indexes, pair_bases, strict=False)]),
+    return (
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.concatenate([a.pair_rows + np.int32(base) for a, base in zip(indexes, state_bases, strict=True)]),
+        np.concatenate([index.pair_features for index in indexes]),
+        np.concatenate([a.chosen_pairs + base for a, base in zip(indexes, pair_bases, strict=False)]),
     )
+
+
+def take_rows(table: Tensor, rows: Tensor) -> Tensor:
+    """``table[rows]``; torch has the quickest gradient of it for embeddings, which adds rows up in one pass."""
+    return F.embedding(rows, table)
 
 
 def score_indexes(
@@ -176,14 +182,15 @@ def score_indexes(
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     projected = network.project_state(reading.table)
+    contexts, h = (
+        take_rows(projected, rows.contexts),
+        take_rows(projected, rows.start_contexts),
+    )  # (words, d), (M, d)
     if network.projection.shared:
-        updating, contexts, h = take_rows(
-            projected, rows.updates, rows.contexts, rows.start_contexts
-        )  # (U, d), (words, d), (M, d)
+        updating = take_rows(projected, rows.updates)  # (U, d)
     else:
-        contexts, h = take_rows(projected, rows.contexts, rows.start_contexts)
         updating = network.project_update(reading.table[rows.updates])
-    states = scan_states(initial, updating, network.gate_query(updating), rows.steps)  # (S, d)
+    states = scan_states(initial, updating, network.gate_query(updating), rows.size, *rows.steps)  # (S, d)
 
     # eq. 3, where R is chosen and not forced by an open mention
     zero = hidden.new_zeros(len(rows.contexts))
@@ -191,16 +198,15 @@ def score_indexes(
     log_r = torch.where(rows.chooses, log_r, zero)
 
     # eq. 4 and 5, at the first word of each mention
-    chosen = log_prob_chosen(network.entity_query(h), states, network.distance_weights(), rows.pairs)
+    chosen = log_prob_chosen(network.entity_query(h), states, network.distance_weights(), *rows.pairs)
     log_e = zero.index_copy(0, rows.starts, chosen)
-    (e,) = take_rows(states, rows.entity_rows)
-    log_lengths = network.log_prob_lengths(h, e)  # (M, max_length)
+    log_lengths = network.log_prob_lengths(h, take_rows(states, rows.entity_rows))  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
     log_x = zero
     if config.mode == "generative":
-        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts)[0]
+        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts)
         log_x = _score_words(network, indexes, reading, whole, states, rows, word_share)
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
@@ -226,9 +232,9 @@ def _score_words(
         positions = pieces.of_words(as_rows(np.concatenate(found)[chosen], device))
     if pieces.owners is not None or word_share < 1:
         piece_rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
-        (contexts,) = take_rows(network.backbone.output_states(reading.table), piece_rows)
+        contexts = take_rows(network.backbone.output_states(reading.table), piece_rows)
     current = pieces.of_words(as_rows(rows.current[chosen], device))
-    u = add_rows(contexts, network.project_entity(states), current)
+    u = contexts + take_rows(network.project_entity(states), current)
     log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
     return stand_for_all(log_x, chosen, len(rows.current), word_share)
 
@@ -248,34 +254,25 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
-def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
+def cut_windows(document: EncodedDocument, network: Network, size: int = 0) -> list[Window]:
     """Cut a document into windows of ``size`` words (0: into one); an empty document is one empty window."""
     return list(iterate_windows(document, network, size))
 
 
-def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
+def iterate_windows(document: EncodedDocument, network: Network, size: int) -> Iterator[Window]:
     """Lay out windows one by one, which bounds the memory that a novel needs."""
-    past: EntityHistory | None = None
-    for start, end in cut_ranges(len(document), size):
-        index = index_document(
-            document,
-            network.feature_set,
-            start=start,
-            end=end,
-            past=past,
-        )
-        past = index.future
+    index: DocumentIndex | None = None
+    step = size or max(1, len(document))
+    for start in range(0, max(1, len(document)), step):
+        end = min(start + step, len(document))
+        if isinstance(network, EntityNetwork):
+            past = None if index is None else index.future
+            index = index_document(document, network.feature_set, start=start, end=end, past=past)
         yield Window(document.words[start:end], index)
 
 
-def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
-    """Half-open ranges of ``size`` words that cover ``length`` words (0: one range); nothing is one empty range."""
-    step = size or max(1, length)
-    return [(start, min(start + step, length)) for start in range(0, max(1, length), step)]
-
-
 def score_windows(
-    network: EntityNetwork,
+    network: Network,
     windows: Sequence[Window],
     *,
     noise: Noise | None,
@@ -285,10 +282,27 @@ def score_windows(
     """Read and score one window of each document, given what the windows before left behind."""
     words = [window.words for window in windows]
     reading = network.backbone.read(words, carried.backbone if carried else None)
+    if isinstance(network, LanguageModel):
+        return score_language_model(network, reading, word_share)
     vectors = carried.entities if carried else None
     indexes = [window.index for window in windows if window.index is not None]
     assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"
     return score_indexes(network, indexes, reading, noise=noise, carried=vectors, word_share=word_share)
+
+
+def score_language_model(network: LanguageModel, reading: HiddenStates, word_share: float) -> BatchScores:
+    """Score the words of a reading by the language model without entities; the other variables contribute nothing."""
+    words, device = EncodedWords.join(reading.words), reading.table.device
+    chosen = draw_words(len(words), word_share)
+    pieces = Pieces(words, device, chosen)
+    rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
+    states = network.backbone.output_states(reading.table[rows])
+    log_x = pieces.sum_words(network.backbone.log_prob(states, pieces.ids, pieces.places))
+    log_x = stand_for_all(log_x, chosen, len(words), word_share)
+    nothing = torch.zeros_like(log_x)
+    bounds = np.concatenate([[0], np.cumsum([len(own) for own in reading.words])])
+    carried = Carried(reading.carry, [nothing[:0]] * len(reading.words))
+    return BatchScores(Scores(nothing, nothing, nothing, log_x, bounds), carried)
 
 
 def score_encoded(

@@ -173,9 +173,9 @@ class Encoder:
         """Words and annotated mentions."""
         return self.encode_with_report(document)[0]
 
-    def encode_words(self, document: Document) -> EncodedDocument:
+    def encode_words(self, document: Document, words: WordSequence | None = None) -> EncodedDocument:
         """Words alone: the same X as :meth:`encode` gives, and no mention."""
-        words = self.prepare(document)
+        words = words or self.prepare(document)
         return self._number(document, words, Analysis.empty(len(words)))
 
     def encode_with_report(
@@ -201,7 +201,15 @@ class Encoder:
         variables = (analysis.mention_type, analysis.entity, analysis.remaining)
         of_pieces: tuple[IntArray, ...] = ()
         if not isinstance(tokenizer, Vocabulary):
-            found = tokenizer.encode_pieces(words.words, find_spaces(document, words.origin))
+            if (
+                tokenizer.exact
+                and document.text is not None
+                and document.offsets
+                and len(words) == len(document)
+            ):
+                found = tokenizer.encode_text(document.text, document.offsets)
+            else:
+                found = tokenizer.encode_pieces(words.words, find_spaces(document, words.origin))
             assert found is not None
             of_pieces = found
         x = tokenizer.encode(words.words)

@@ -29,19 +29,25 @@ FEWEST_WORDS = 20  # shares of fewer words mean nothing
 LOOKED_AT = 20_000  # tokens
 
 
+def is_unspaced(document: Document) -> bool:
+    """Tell scripts that put no blanks between words, such as Chinese: a few tokens are then a whole text."""
+    letters = [sign for word in document.tokens[:FEWEST_WORDS] for sign in word if sign.isalpha()]
+    return len(letters) >= FEWEST_WORDS and not any(letter.isascii() for letter in letters)
+
+
 def find_doubt(document: Document, encoder: Encoder) -> str | None:
     """One sentence about what is wrong with a text for this model, and what that means; None where nothing is."""
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:
         return f"{document.id}: there are HTML tags in this text, which are read as words: give the text without them"
-    if len(words) < FEWEST_WORDS:
+    if len(words) < FEWEST_WORDS and not is_unspaced(document):
         return None
     if sum(word.isupper() for word in words) > MOST_CAPITALS * len(words):
         return (
             f"{document.id}: this text is in capitals, and the model tells names from other words by theirs: mentions, links "
             "and figures are less sure"
         )
-    common = sum(word.lower() in COMMON_WORDS for word in words) / len(words)
+    common = sum(word.lower() in COMMON_WORDS for word in words) / max(len(words), 1)
     if common < LEAST_COMMON:
         return (
             f"{document.id}: this does not look like English ({100 * common:.0f} % of the words are common there), and the "

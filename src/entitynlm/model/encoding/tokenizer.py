@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from entitynlm.errors import ModelError
 from entitynlm.model.encoding.preprocessing import IntArray, Recipe
+from entitynlm.text.document import Span
 
 BoolArray = npt.NDArray[np.bool_]
 SpelledWords = tuple[IntArray, IntArray, IntArray]
@@ -91,19 +92,16 @@ class EncodedWords:
 
 
 class Tokenizer(Protocol):
-    """A vocabulary, closed or open, as an encoder uses it."""
+    """A vocabulary, closed or open, as an encoder uses it; what it inherits is right where each word is its own piece."""
 
     tokenizer_name: ClassVar[str]
     start: int  # the piece that is read before the first word, and never predicted
     sentence_end: int  # the key of </s>; of no word, where the model does not read sentence ends
+    exact: bool = False  # whether a text is spelled as it stands, by `encode_text`
+    never_generated: Sequence[int] = ()  # pieces that may be read, and that no generated text has
 
     def __len__(self) -> int:
         """Count the different pieces."""
-        ...
-
-    @property
-    def never_generated(self) -> Sequence[int]:
-        """Pieces that may be read, and that no generated text has."""
         ...
 
     def encode(self, words: Iterable[str]) -> IntArray:
@@ -115,7 +113,11 @@ class Tokenizer(Protocol):
 
         :param spaces: (T,) whether white space stands before each word; None: before all but the first.
         """
-        ...
+        return None
+
+    def encode_text(self, text: str, offsets: Sequence[Span]) -> SpelledWords | None:
+        """The pieces of a text as it stands, with all of its white space."""
+        return None
 
     def pieces(self, word: str) -> tuple[int, ...]:
         """The pieces of one word inside of a text."""
@@ -126,11 +128,11 @@ class Tokenizer(Protocol):
 
         :param last: the last piece of the word before; None at the start of a text.
         """
-        ...
+        return 0
 
     def ends_word(self, piece: int) -> bool:
         """Tell whether a word ends with this piece."""
-        ...
+        return True
 
     def join(self, pieces: Sequence[int]) -> str:
         """The word that pieces spell."""
@@ -138,7 +140,7 @@ class Tokenizer(Protocol):
 
     def write(self, pieces: Sequence[int]) -> str | None:
         """The text that pieces stand for, with its white space; None where pieces do not say where that is."""
-        ...
+        return None
 
     def is_unknown(self, word: str) -> bool:
         """Tell whether the model can't distinguish this word from others that it does not know."""

@@ -48,8 +48,7 @@ def select_mentions(
     3. Of crossing mentions the longer stays, then the one that starts first.
     4. Of nested mentions the outermost stays.
 
-    What is left stays, even where its entity has now one mention only. A discontinuous mention counts with
-    its hull.
+    What is left stays, even where its entity has now one mention only.
     """
     if singletons not in ("keep", "drop"):
         raise ConfigError(f"singletons are 'keep' or 'drop', not {singletons!r}")

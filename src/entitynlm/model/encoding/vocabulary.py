@@ -18,11 +18,11 @@ from entitynlm.model.encoding.preprocessing import (
     IntArray,
     Recipe,
 )
-from entitynlm.model.encoding.tokenizer import BoolArray, register_tokenizer
+from entitynlm.model.encoding.tokenizer import Tokenizer, register_tokenizer
 
 
 @register_tokenizer
-class Vocabulary:
+class Vocabulary(Tokenizer):
     """An ordered list of words; a word's place is its id.
 
     Ids 0, 1, 2 are always ``<s>`` (read before the first word, never predicted), ``<unk>`` and ``</s>``;
@@ -30,9 +30,6 @@ class Vocabulary:
     """
 
     tokenizer_name: ClassVar[str] = "vocabulary"
-    never_generated: ClassVar[
-        tuple[int, ...]
-    ] = ()  # generation bans the unknown word where it has no name for it
 
     def __init__(self, words: Sequence[str]) -> None:
         """``words`` in order; the specials are put in front, so that ``Vocabulary(v.words)`` equals ``v``."""
@@ -107,23 +104,11 @@ class Vocabulary:
 
     # -- as a tokenizer: a word is its own piece ---------------------------------------------------------------------
 
-    def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> None:
-        return None
-
     def pieces(self, word: str) -> tuple[int, ...]:
         return (self[word],)
 
-    def place(self, before: Sequence[int], last: int | None) -> int:
-        return 0
-
-    def ends_word(self, piece: int) -> bool:
-        return True
-
     def join(self, pieces: Sequence[int]) -> str:
         return self._words[pieces[0]]
-
-    def write(self, pieces: Sequence[int]) -> None:
-        return None
 
     def check_recipe(self, recipe: Recipe) -> None:
         if (self.number is None) == recipe.numbers:

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from entitynlm.errors import DataError
-from entitynlm.model.backbones.huggingface import state_cache
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from support.tiny_language_models import draw_pieces, make_runtime
 
@@ -86,8 +85,7 @@ def test_language_models_and_layers_have_folders_of_their_own(cache: Path) -> No
     assert len({path.parents[1] for path in files(cache)}) == 6
 
 
-def test_interrupted_work_goes_on(runtime: Any, cache: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(state_cache, "BATCH_PIECES", 1)
+def test_interrupted_work_goes_on(runtime: Any, cache: Path) -> None:
     documents = draw_pieces([10, 20, 30, 40])
     with pytest.raises(KeyboardInterrupt):
         read_cached(runtime, documents, LAYERS, Counter(stop_after=60))

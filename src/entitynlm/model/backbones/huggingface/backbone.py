@@ -25,7 +25,6 @@ from entitynlm.model.backbones.base import (
     count_words_read,
     register_backbone,
 )
-from entitynlm.model.backbones.huggingface.carry import LanguageModelCarry
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from entitynlm.model.backbones.huggingface.tokenizer import CONTINUE, OPEN, SubwordTokenizer
@@ -183,13 +182,7 @@ class HuggingFaceBackbone(Backbone):
         output = self.output_layer().to(u)
         new = torch.ones(len(u), dtype=torch.bool, device=u.device)
         new[1:] = (u[1:] != u[:-1]).any(1)  # END and the piece after it are predicted from one state
-        index = new.cumsum(0) - 1
-        logits = output.logits(u[new])  # (n, V)
-        openers = logits[:, : output.openers].logsumexp(-1)[index]
-        total = torch.logaddexp(openers, logits[:, output.openers :].logsumexp(-1)[index])
-        ends = pieces == self.runtime.pieces
-        chosen = logits[index, output.columns[pieces.clamp_max(self.runtime.pieces - 1)]]
-        return torch.where(ends, openers - total, chosen - torch.where(places == OPEN, openers, total))
+        return output.log_prob(output.logits(u[new]), new.cumsum(0) - 1, pieces, places == OPEN)
 
     def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
         output = self.output_layer().to(u)
@@ -217,8 +210,7 @@ class HuggingFaceBackbone(Backbone):
         return self.runtime.read([np.zeros(0, dtype=np.int64)], self.layers)[1]
 
     def state(self, carry: Carry) -> Tensor:
-        states: Tensor = carry.states
-        return states
+        return torch.cat([past.states for past in carry])
 
     def step(self, carry: Carry, pieces: Tensor) -> Carry:
         if bool((pieces >= self.runtime.pieces).all()):
@@ -229,14 +221,14 @@ class HuggingFaceBackbone(Backbone):
         found = list(carries)
         real = [number for number, piece in enumerate(pieces) if piece < self.runtime.pieces]
         if real:
-            joined = LanguageModelCarry(tuple(carries[number].pasts[0] for number in real))
+            joined = tuple(carries[number][0] for number in real)
             after = self.runtime.step(joined, torch.tensor([pieces[number] for number in real]), self.layers)
-            for row, number in enumerate(real):
-                found[number] = after.select([row])
+            for past, number in zip(after, real, strict=True):
+                found[number] = (past,)
         return found
 
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
-        return carry.select(documents)
+        return tuple(carry[document] for document in documents)
 
     @property
     def piece_vectors(self) -> Tensor:

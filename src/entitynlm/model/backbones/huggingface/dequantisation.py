@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 
 from entitynlm.cache import VARIABLE, cache_folder
 from entitynlm.errors import ModelError
@@ -37,13 +35,8 @@ def _hash_version(path: Path, size: int, changed: int) -> str:
 
 
 def find_unpacked(path: Path) -> Path:
-    """Find the folder of the cache for a GGUF file's contents, which need not be there yet."""
+    """Find the folder of the cache for a GGUF file's contents, which is there only when all of its files are written."""
     return cache_folder() / "models" / hash_once(path)
-
-
-def is_unpacked(path: Path) -> bool:
-    """Tell whether the cache has a GGUF file's contents: a folder is renamed into its place when all files are written."""
-    return find_unpacked(path).is_dir()
 
 
 def dequantise(path: Path) -> Path:
@@ -66,8 +59,10 @@ def dequantise(path: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".part-", dir=folder.parent) as name:
             temporary = Path(name) / "model"
-            temporary.mkdir()
-            _write(model, tokenizer, temporary)
+            model.hf_quantizer = None  # with it, a model that came from GGUF refuses to be saved
+            del model.config.quantization_config
+            model.save_pretrained(temporary)
+            tokenizer.save_pretrained(temporary)
             if not folder.is_dir():  # else another process has made it meanwhile, and may be reading it
                 temporary.rename(folder)
     except OSError as error:
@@ -75,20 +70,6 @@ def dequantise(path: Path) -> Path:
             f"{folder}: can't be written ({error.strerror or error}); {VARIABLE} names another folder"
         ) from error
     return folder
-
-
-def _write(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Write a model that came from GGUF, for which ``save_pretrained`` is refused."""
-    tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    if model.config.tie_word_embeddings:
-        tensors.pop("lm_head.weight", None)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = model.config.to_dict()
-    config.pop("quantization_config", None)
-    config.pop("_name_or_path", None)
-    config["architectures"] = [type(model).__name__]
-    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    tokenizer.save_pretrained(folder)
 
 
 def first_line(error: BaseException) -> str:

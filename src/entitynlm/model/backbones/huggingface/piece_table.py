@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +79,20 @@ class PieceTable:
         texts = self._tokenizer.decode_batch(anchored, skip_special_tokens=False)
         return [text[len(ANCHOR) :] for text in texts]
 
+    def classify(self, size: int) -> tuple[BoolArray, npt.NDArray[np.int8], BoolArray]:
+        """Classify all pieces, and numbers up to ``size`` that are no piece, which models have for even sizes: those stand, like
+        special pieces, for words of their own.
+
+        :return: (V,) whether a piece begins a new word after a letter or digit; (V,) how each ends (:data:`ALPHANUMERIC`,
+            :data:`MARK_ENDING`, :data:`BLANK`); (V,) which stand for no text.
+        """
+        texts = self.decode_batch([[number] for number in range(size)])
+        special = np.array([number in self.special or not text for number, text in enumerate(texts)])
+        openers = np.array([not text or not _is_letter(text[0]) for text in texts]) | special
+        endings = np.array([_find_ending(text) for text in texts], dtype=np.int8)
+        endings[special] = MARK_ENDING
+        return openers, endings, special
+
 
 def _drop_prefix(tokenizer: Any) -> None:
     """Let a tokenizer add no space before a text, as those made by SentencePiece do, cut or fill up no text, and take no part of
@@ -111,34 +124,6 @@ def _without_prefix(step: Any) -> Any:
     return {**step, **lists, **{key: value for key, value in quiet.items() if key in step}}
 
 
-@dataclass(frozen=True, eq=False)
-class PieceClasses:
-    """V pieces.
-
-    :param openers: (V,) whether a piece begins a new word after a letter or digit.
-    :param endings: (V,) how each ends (:data:`ALPHANUMERIC`, :data:`MARK_ENDING`, :data:`BLANK`).
-    :param special: (V,) which stand for no text.
-    """
-
-    openers: BoolArray
-    endings: npt.NDArray[np.int8]
-    special: BoolArray
-
-    @classmethod
-    def of_table(cls, table: PieceTable, size: int) -> PieceClasses:
-        """Classify all pieces, and numbers up to ``size`` that are no piece, which models have for even sizes: those stand, like
-        special pieces, for words of their own.
-        """
-        texts = table.decode_batch([[number] for number in range(size)])
-        special = [number in table.special or not text for number, text in enumerate(texts)]
-        openers = [alone or not _is_letter(text[0]) for text, alone in zip(texts, special, strict=True)]
-        endings = [
-            MARK_ENDING if alone else _find_ending(text) for text, alone in zip(texts, special, strict=True)
-        ]
-        alone = np.array(special, dtype=np.bool_)
-        return cls(np.array(openers, dtype=np.bool_), np.array(endings, dtype=np.int8), alone)
-
-
 def _is_letter(character: str) -> bool:
     """Tell whether words go on with a character: letters, digits, accents, and bytes that are no character alone."""
     return character.isalnum() or character == "\ufffd" or unicodedata.category(character)[0] == "M"
@@ -147,7 +132,7 @@ def _is_letter(character: str) -> bool:
 def _find_ending(text: str) -> int:
     if text.isspace():
         return BLANK
-    return ALPHANUMERIC if _is_letter(text[-1]) else MARK_ENDING
+    return ALPHANUMERIC if text and _is_letter(text[-1]) else MARK_ENDING
 
 
 def load_fast_tokenizer(files: LanguageModelFiles) -> Any:

@@ -1,4 +1,4 @@
-"""A causal language model of ``transformers`` that reads texts of any length, batched, and can be stopped and continued anywhere.
+"""A causal language model of ``transformers`` that reads texts of any length and can be stopped and continued anywhere.
 
 The rule for long texts: the sequence of a document is the start piece and then its pieces. It is cut into chunks of H pieces,
 half a window each, at multiples of H, wherever calls of :meth:`LanguageModelRuntime.read` begin and end. The first two chunks
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,19 +34,33 @@ from entitynlm.model.backbones.huggingface.architecture import (
     has_bfloat16,
     has_static_rotation,
 )
-from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
 
-BATCH_PIECES = 2048
-"""Pieces that are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
 TILE = 16
 """Pieces are read in multiples of these, so that products of matrices go by whole tiles and round alike in a text and in its
 beginning."""
-PADDING = 32
-"""Documents are read together if they differ by at most this part of the longest: padding costs as much as pieces do."""
 
 
-Reading = tuple[list[Tensor], LanguageModelCarry | None]
-"""States per document, and the carry."""
+@dataclass(frozen=True, eq=False)
+class Past:
+    """What the reading of a text leaves to go on from; it is never changed in place, so that several texts may go on from it.
+
+    :param position: how many pieces were read, the start piece among them.
+    :param keys: per layer that is run, (1, heads, kept, size) keys of the pieces that can still be attended to.
+    :param values: per layer that is run, their values.
+    :param states: (1, layers asked for · D) the states after the last piece.
+    :param pieces: (1, up to a window) the last pieces, for models that read them again.
+    """
+
+    position: int
+    keys: Tensors
+    values: Tensors
+    states: Tensor
+    pieces: Tensor
+
+
+Pasts = tuple[Past, ...]
+Reading = tuple[list[Tensor], Pasts | None]
+"""States per document, and the carry: the past of each."""
 
 
 class LanguageModelRuntime:
@@ -58,7 +73,7 @@ class LanguageModelRuntime:
     :param window: how many pieces a piece can attend to at most, besides the start piece; None: 1,024 or what the model can.
     :param start: the piece before the first one of every text; None: the one that separated documents in its training.
     :ivar width: D, the size of a state.
-    :ivar layers: n, how many layers there are; layer 0 is the embedding, layer n the normalised state that predicts.
+    :ivar layers: n, how many layers there are; layer n is the normalised state that predicts.
     :ivar pieces: V, how many different pieces the output layer has.
     :ivar context: how many pieces the model was made for.
     :ivar half: H, the length of a chunk.
@@ -94,21 +109,21 @@ class LanguageModelRuntime:
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], tuple[Tensors, Tensors]] = {}
         self._reduced = False
-        self._latest: tuple[object, LanguageModelCarry | None, Reading] | None = None
+        self._latest: tuple[object, Pasts | None, Reading] | None = None
 
     def check(self) -> None:
         """Refuse models that are not what the rest relies on, whatever their configuration says."""
-        pair = torch.tensor([[self.start, 0], [self.start, min(1, self.pieces - 1)]], device=self.device)
+        second = [np.array([piece]) for piece in (0, min(1, self.pieces - 1))]
+        states, pasts = self._read_all(second, (self.layers,), None)
         with torch.no_grad():
-            left, states = self._run(self._empty(2, (self.layers,)), pair, (self.layers,))
-            logits = self.model(input_ids=pair).logits
-        if not torch.allclose(states[0, 0], states[1, 0], rtol=1e-3, atol=1e-3):
+            logits = self.model(input_ids=torch.tensor([[self.start, 0]], device=self.device)).logits[0]
+        if not torch.allclose(states[0][0], states[1][0], rtol=1e-3, atol=1e-3):
             raise ModelError(
                 f"{self.name}: states depend on later words: this is not a causal language model"
             )
-        if not left.keys:
+        if not pasts[0].keys:
             raise ModelError(f"{self.name}: a model without attention keys and values can't be read on from")
-        if not torch.allclose(self.logits(states), logits, rtol=1e-3, atol=1e-3):
+        if not torch.allclose(self.logits(states[0]), logits, rtol=1e-3, atol=1e-3):
             raise ModelError(
                 f"{self.name}: its output layer is not the product with a matrix that is needed here"
             )
@@ -149,7 +164,7 @@ class LanguageModelRuntime:
         self,
         documents: Sequence[np.ndarray],
         layers: Sequence[int],
-        carry: LanguageModelCarry | None = None,
+        carry: Pasts | None = None,
         *,
         keep: bool = True,
     ) -> Reading:
@@ -168,7 +183,8 @@ class LanguageModelRuntime:
             known, past, found = self._latest
             if known == key and past is carry and (found[1] is not None or not keep):
                 return found
-        found = self._read_all(documents, tuple(layers), carry, keep)
+        states, pasts = self._read_all(documents, tuple(layers), carry)
+        found = states, pasts if keep else None
         if not self._reduced:
             self._latest = (key, carry, found)
         return found
@@ -178,11 +194,11 @@ class LanguageModelRuntime:
         self._latest = None
 
     @torch.no_grad()
-    def step(self, carry: LanguageModelCarry, pieces: Tensor, layers: tuple[int, ...]) -> LanguageModelCarry:
+    def step(self, carry: Pasts, pieces: Tensor, layers: tuple[int, ...]) -> Pasts:
         """Read one more piece (B,) of each document, all together: the keys of shorter pasts are padded in front."""
-        ids, pasts = pieces.to(self.device)[:, None], [self._slide(past, layers) for past in carry.pasts]
+        ids, pasts = pieces.to(self.device)[:, None], [self._slide(past, layers) for past in carry]
         if len(pasts) == 1:
-            return LanguageModelCarry((self._run(pasts[0], ids, layers, surplus=0)[0],))
+            return (self._run(pasts[0], ids, layers, surplus=0)[0],)
         kept = [past.keys[0].shape[2] for past in pasts]
         longest = max(kept)
 
@@ -203,110 +219,49 @@ class LanguageModelRuntime:
             own = slice(row, row + 1), slice(None), slice(longest - kept[row], None)
             read = torch.cat([past.pieces, ids[row : row + 1]], dim=1)[:, -self.half :]
             left = tuple(k[own] for k in keys), tuple(v[own] for v in values)
-            after.append(EqualReadings(past.position + 1, *left, states[row : row + 1], read))
-        return LanguageModelCarry(tuple(after))
+            after.append(Past(past.position + 1, *left, states[row : row + 1], read))
+        return tuple(after)
 
     def _read_all(
-        self,
-        documents: Sequence[np.ndarray],
-        layers: tuple[int, ...],
-        carry: LanguageModelCarry | None,
-        keep: bool,
-    ) -> Reading:
-        """Read batches of documents of about the same length; documents that are read on from a carry are read one by one."""
-        if carry is None:
-            batches = [
-                (self._empty(len(members), layers), members) for members in self._make_batches(documents)
-            ]
-        else:
-            batches = [(past, [number]) for number, past in enumerate(carry.pasts)]
-        states: dict[int, Tensor] = {}
-        left: dict[int, EqualReadings] = {}
-        for past, members in batches:
-            rows, ended = self._read_group(past, [documents[i] for i in members], layers, keep)
-            states.update(zip(members, rows, strict=True))
-            left.update({members[row]: own for row, own in ended.items()})
-        numbers = range(len(documents))
-        after = LanguageModelCarry(tuple(left[i] for i in numbers)) if keep else None
-        return [states[i] for i in numbers], after
+        self, documents: Sequence[np.ndarray], layers: tuple[int, ...], carry: Pasts | None
+    ) -> tuple[list[Tensor], Pasts]:
+        pasts = [self._begin(layers)] * len(documents) if carry is None else carry
+        found = [self._read_on(*pair, layers) for pair in zip(pasts, documents, strict=True)]
+        return [states for states, _ in found], tuple(past for _, past in found)
 
-    def _make_batches(self, documents: Sequence[np.ndarray]) -> list[list[int]]:
-        """Group documents of about the same length, the longest first."""
-        order = sorted(range(len(documents)), key=lambda i: -len(documents[i]))
-        batches: list[list[int]] = []
-        while order:
-            longest = len(documents[order[0]]) + 1
-            most = max(BATCH_PIECES // min(longest, self.half), 1)
-            shortest = longest - max(min(longest, self.half) // PADDING, 8)
-            batches.append([i for i in order[:most] if len(documents[i]) + 1 >= shortest])
-            order = order[len(batches[-1]) :]
-        return batches
-
-    def _read_group(
-        self, group: EqualReadings, documents: list[np.ndarray], layers: tuple[int, ...], keep: bool
-    ) -> tuple[list[Tensor], dict[int, EqualReadings]]:
-        """Read documents, the longest first, from one border of chunks to the next, leaving out those that have ended.
-
-        :return: the states of each document, and what is left of each to read on from.
-        """
-        first = [] if group.position else [self.start]
-        lengths = [len(first) + len(document) for document in documents]
-        ids = np.full((len(documents), max(lengths)), self.start, dtype=np.int64)
-        for row, document in enumerate(documents):
-            ids[row, len(first) : lengths[row]] = document
-        pending = torch.from_numpy(ids).to(self.device)
-        states = [
-            torch.empty(len(document) + 1, self.width * len(layers), device=self.device)
-            for document in documents
-        ]
-        if group.position:
-            for row, own in enumerate(states):
-                own[0] = group.states[row]
-        left: dict[int, EqualReadings] = {}
-        done, active = 0, len(documents)
-        while True:
-            while active and lengths[active - 1] <= done:
-                active -= 1
-                if keep:
-                    row_only = slice(active, active + 1)
-                    left[active] = group.cut(row_only, done - lengths[active], states[active][-1:])
-            if not active:
-                return states, left
-            if active < len(group.states):
-                group = group.cut(slice(active), 0, group.states[:active])
-            group = self._slide(group, layers)
-            count = min(self.half - group.position % self.half, lengths[0] - done)
-            group, found = self._run(group, pending[:active, done : done + count], layers)
-            for row, own in enumerate(states[:active]):
-                rows_left = own[done + 1 - len(first) :]
-                rows_left[:count] = found[row, : len(rows_left)]
+    def _read_on(self, past: Past, document: np.ndarray, layers: tuple[int, ...]) -> tuple[Tensor, Past]:
+        """Read a document from one border of chunks to the next: its states, and what is left to read on from."""
+        first = [] if past.position else [self.start]
+        ids = torch.tensor([[*first, *document.tolist()]], dtype=torch.long, device=self.device)
+        states, done = [past.states] if past.position else [], 0
+        while done < ids.shape[1]:
+            past = self._slide(past, layers)
+            count = min(self.half - past.position % self.half, ids.shape[1] - done)
+            past, found = self._run(past, ids[:, done : done + count], layers)
+            states.append(found[0])
             done += count
+        return torch.cat(states), past
 
-    def _empty(self, documents: int, layers: tuple[int, ...]) -> EqualReadings:
-        none = torch.empty(documents, 0, dtype=torch.long, device=self.device)
-        return EqualReadings(
-            0, (), (), torch.empty(documents, self.width * len(layers), device=self.device), none
-        )
+    def _begin(self, layers: tuple[int, ...]) -> Past:
+        none = torch.empty(1, 0, dtype=torch.long, device=self.device)
+        return Past(0, (), (), torch.empty(1, self.width * len(layers), device=self.device), none)
 
-    def _slide(self, group: EqualReadings, layers: tuple[int, ...]) -> EqualReadings:
+    def _slide(self, past: Past, layers: tuple[int, ...]) -> Past:
         """At the border of a chunk: forget all but the start piece and the chunk before."""
-        position, half = group.position, self.half
+        position, half = past.position, self.half
         if position < 2 * half or position % half:
-            return group
+            return past
         if self.rereads:
-            starts = torch.full_like(group.pieces[:, :1], self.start)
-            again = self._run(
-                self._empty(len(starts), layers), torch.cat([starts, group.pieces], dim=1), layers
-            )[0]
-            return EqualReadings(position, again.keys, again.values, group.states, group.pieces)
+            ids = nn.functional.pad(past.pieces, (1, 0), value=self.start)
+            again = self._run(self._begin(layers), ids, layers)[0]
+            return replace(past, keys=again.keys, values=again.values)
         sink_keys, sink_values = self._find_sink(position - half - 1, max(layers))
 
-        def keep(past: Tensor, first: Tensor) -> Tensor:
-            return torch.cat([first.expand(len(past), -1, -1, -1), past[:, :, -half:]], dim=2)
+        def keep(own: Tensor, first: Tensor) -> Tensor:
+            return torch.cat([first, own[:, :, -half:]], dim=2)
 
-        keys = tuple(map(keep, group.keys, sink_keys))
-        values = tuple(map(keep, group.values, sink_values))
-        return EqualReadings(position, keys, values, group.states, group.pieces)
+        keys, values = map(keep, past.keys, sink_keys), map(keep, past.values, sink_values)
+        return replace(past, keys=tuple(keys), values=tuple(values))
 
     @torch.no_grad()
     def _find_sink(self, position: int, top: int) -> tuple[Tensors, Tensors]:
@@ -322,24 +277,23 @@ class LanguageModelRuntime:
 
     @torch.no_grad()
     def _run(
-        self, group: EqualReadings, ids: Tensor, layers: tuple[int, ...], *, surplus: int | None = None
-    ) -> tuple[EqualReadings, Tensor]:
-        """Run the model over the next pieces (B, n) of documents; what is left, and the states (B, n, layers · D).
+        self, past: Past, ids: Tensor, layers: tuple[int, ...], *, surplus: int | None = None
+    ) -> tuple[Past, Tensor]:
+        """Run the model over the next pieces (1, n) of a document; what is left, and the states (1, n, layers · D).
 
         :param surplus: so many pieces more are read and forgotten; None: until their number is a multiple of :data:`TILE`.
         """
-        first = group.keys[0].shape[2] if self.rereads and group.keys else group.position
+        first = past.keys[0].shape[2] if self.rereads and past.keys else past.position
         surplus = -ids.shape[1] % TILE if surplus is None else surplus
         captured, keys, values = self._find_stack(max(layers)).run(
-            ids, first, group.keys, group.values, set(layers), surplus=surplus
+            ids, first, past.keys, past.values, set(layers), surplus=surplus
         )
         states = torch.cat([captured[layer] for layer in layers], dim=-1)
-        pieces = torch.cat([group.pieces, ids], dim=1)[:, -self.half :]
-        left = EqualReadings(group.position + ids.shape[1], keys, values, states[:, -1], pieces)
-        return left, states
+        pieces = torch.cat([past.pieces, ids], dim=1)[:, -self.half :]
+        return Past(past.position + ids.shape[1], keys, values, states[:, -1], pieces), states
 
     def _find_stack(self, top: int) -> LayerStack:
         if top not in self._stacks:
             base, count = self.model.base_model, self.layers
-            self._stacks[top] = LayerStack(base, count, max(top, 1), reduced=self._reduced)
+            self._stacks[top] = LayerStack(base, count, top, reduced=self._reduced)
         return self._stacks[top]

@@ -10,7 +10,7 @@ import numpy as np
 
 from entitynlm.cache import cache_folder
 from entitynlm.files import write_atomically
-from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageModelRuntime
+from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.progress import SILENT, Progress
 
 TASK = "reading with the language model"
@@ -26,7 +26,7 @@ def read_cached(
     """Give states (P + 1, layers · D) of documents (piece ids), mapped from files of the cache folder, not held in memory.
 
     What is not there yet, or is damaged, is computed, the longest first so that it is known early whether memory suffices, and
-    written batch by batch: work that was interrupted goes on where it stopped.
+    written one by one: work that was interrupted goes on where it stopped.
     """
     parts = (
         runtime.digest,
@@ -40,14 +40,11 @@ def read_cached(
     missing = [path for path, pieces in files.items() if not _is_whole(path, (len(pieces) + 1, width))]
     missing.sort(key=lambda path: -len(files[path]))
     progress.start(TASK, sum(len(files[path]) + 1 for path in missing))
-    while missing:
-        count = max(BATCH_PIECES // (len(files[missing[0]]) + 1), 1)
-        batch, missing = missing[:count], missing[count:]
-        states, _ = runtime.read([files[path] for path in batch], layers, keep=False)
-        for path, own in zip(batch, states, strict=True):
-            with write_atomically(path, "wb") as stream:
-                np.save(stream, own.cpu().numpy(), allow_pickle=False)
-            progress.advance(TASK, len(own))
+    for path in missing:
+        (states,), _ = runtime.read([files[path]], layers, keep=False)
+        with write_atomically(path, "wb") as stream:
+            np.save(stream, states.cpu().numpy(), allow_pickle=False)
+        progress.advance(TASK, len(states))
         runtime.forget()
     progress.finish(TASK)
     return [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]

@@ -1,8 +1,8 @@
 """Words spelled by the pieces of a pretrained language model, with word boundaries.
 
 Words without a space between them are spelled together, with the space before the first of them, as the language model's own
-tokenizer does; a piece belongs to the word in which it begins (`."` to the full stop), so a word may have none. As an option,
-each word is spelled on its own.
+tokenizer does; a piece belongs to the word in which it begins (`."` to the full stop), so a word may have none. As an option, a
+text is spelled as it stands: paragraph breaks and double spaces are pieces too, which belong to the word after them.
 
 Let B be the pieces that open a word (white space or a mark first), and p the language model's distribution at a piece. Where a
 word ends with a letter or digit, the pseudo-piece END follows, with the probability that a piece of B is next; the first piece of
@@ -28,13 +28,13 @@ from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.backbones.huggingface.piece_table import (
     ALPHANUMERIC,
     MARK_ENDING,
-    PieceClasses,
     PieceTable,
     load_fast_tokenizer,
 )
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape_word, unescape_word
-from entitynlm.model.encoding.tokenizer import BoolArray, SpelledWords, register_tokenizer
+from entitynlm.model.encoding.tokenizer import BoolArray, SpelledWords, Tokenizer, register_tokenizer
 from entitynlm.text.detokenization import is_attached, write_plainly
+from entitynlm.text.document import Span
 
 OPEN, INSIDE, CONTINUE = range(3)
 """Places: after an END a piece is drawn from B alone; INSIDE it has the language model's own probability; and where a word may
@@ -50,11 +50,12 @@ Run = tuple[tuple[str, ...], bool]
 
 
 @register_tokenizer
-class SubwordTokenizer:
+class SubwordTokenizer(Tokenizer):
     """A language model's own tokenizer, word by word.
 
     :ivar size: V, the pieces of the language model.  :ivar end: V, the number of END.
     :ivar openers: (V,) which pieces are in B.  :ivar endings: (V,) how each ends (see ``piece_table``).
+    :ivar exact: spell a text as it stands; if not, with one space for any white space and with plain quotation marks.
     """
 
     tokenizer_name: ClassVar[str] = "subword"
@@ -78,10 +79,10 @@ class SubwordTokenizer:
         """
         self.model, self.digest, self.size, self.start = model, digest, size, start
         self.boundaries, self.end, self.sentence_end = boundaries, size, NO_KEY
+        self.exact = False
         self._table = PieceTable(tokenizer)
-        self.classes = PieceClasses.of_table(self._table, size)
-        self.openers, self.endings = self.classes.openers, self.classes.endings
-        self.never_generated: list[int] = np.flatnonzero(self.classes.special).tolist()
+        self.openers, self.endings, special = self._table.classify(size)
+        self.never_generated = np.flatnonzero(special).tolist()
         self._spelled: dict[Run, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self._keys: dict[str, int] = {}
 
@@ -107,10 +108,10 @@ class SubwordTokenizer:
         """The piece that is read before a text, as the tokenizer writes it."""
         return self._table.name_piece(self.start)
 
-    def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
-        """Make this tokenizer with ENDs of words or without."""
+    def respell(self, boundaries: bool | None, exact: bool) -> SubwordTokenizer:
+        """Make this tokenizer with ENDs or without (None: as it is), for texts as they stand or with collapsed white space."""
         other = copy(self)
-        other.boundaries = boundaries
+        other.boundaries, other.exact = self.boundaries if boundaries is None else boundaries, exact
         return other
 
     # -- words to pieces ---------------------------------------------------------------------------------------------
@@ -133,7 +134,19 @@ class SubwordTokenizer:
         spelled = self._spell(self._list_runs(words, after_space))
         plain = np.array(list(chain.from_iterable(pieces for pieces, _ in spelled)), dtype=np.int64)
         counts = np.array(list(chain.from_iterable(counts for _, counts in spelled)), dtype=np.int64)
-        ended = np.zeros(len(words), dtype=np.int64)
+        return self._add_ends(plain, counts)
+
+    def encode_text(self, text: str, offsets: Sequence[Span]) -> SpelledWords:
+        """Spell a whole text as it stands; a piece belongs to the word in which it begins, white space to the word after it."""
+        last = offsets[-1][1]
+        ((ids, starts),) = self._table.encode([" " * self._table.adds_space + text[:last]])
+        ends = np.array([end for _, end in offsets[:-1]]) + self._table.adds_space
+        owners = np.searchsorted(ends, np.maximum.accumulate([0, *starts[1:]]), "right")
+        return self._add_ends(np.array(ids, dtype=np.int64), np.bincount(owners, minlength=len(offsets)))
+
+    def _add_ends(self, plain: IntArray, counts: IntArray) -> SpelledWords:
+        """Put the ENDs of words between the pieces of a text, of which each word has so many."""
+        ended = np.zeros(len(counts), dtype=np.int64)
         if self.boundaries:
             stops = np.cumsum(counts)
             opens = np.append(self.openers[plain], True)[stops]  # what comes after each word

@@ -5,7 +5,6 @@ GGUF files hold quantised weights, which take most of a minute to turn into numb
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -14,15 +13,14 @@ from typing import Any
 
 import torch
 
-from entitynlm.cache import cache_folder
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
 from entitynlm.model.backbones.huggingface.dequantisation import (
     dequantise,
+    find_unpacked,
     first_line,
     hash_once,
     import_transformers,
-    is_unpacked,
 )
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
@@ -33,9 +31,8 @@ from entitynlm.model.language_models import (
     SMOLLM2_SHA256,
     TOKENIZER_FILE,
     WEIGHT_FILES,
-    check_hub_name,
     check_model_folder,
-    find_smollm2,
+    find_path,
 )
 
 
@@ -53,23 +50,16 @@ class LanguageModelFiles:
     digest: str
 
 
-def _find_path(name: str) -> Path:
-    path = Path(name).expanduser()
-    return find_smollm2() if name == SMOLLM2 and not path.is_dir() else path
-
-
 def must_be_unpacked(name: str) -> bool:
     """Tell whether finding this language model takes most of a minute, which it does the first time only."""
-    path = _find_path(name)
-    return path.suffix.lower() == ".gguf" and path.is_file() and not is_unpacked(path)
+    path = find_path(name)
+    return path is not None and path.is_file() and not find_unpacked(path).is_dir()
 
 
 def find_language_model(name: str) -> LanguageModelFiles:
     """The files of a language model: ``smollm2``, a folder, a ``.gguf`` file or a name on the Hugging Face hub."""
-    path = _find_path(name)
-    if path.suffix.lower() == ".gguf":
-        if not path.is_file():
-            raise ModelError(f"{path}: there is no such file")
+    path = find_path(name)
+    if path is not None and path.is_file():
         if name == SMOLLM2 and hash_once(path) != SMOLLM2_SHA256:
             raise ModelError(
                 f"{path}: this is not the language model that entitynlm knows as '{SMOLLM2}': its SHA-256 is "
@@ -77,7 +67,7 @@ def find_language_model(name: str) -> LanguageModelFiles:
             )
         folder = dequantise(path)
         return LanguageModelFiles(name, folder, folder.name[:DIGEST_DIGITS])
-    folder = path if path.is_dir() else _fetch(name)
+    folder = path or _fetch(name)
     return LanguageModelFiles(name, folder, _digest_folder(folder))
 
 
@@ -94,12 +84,10 @@ def _make_runtime(files: LanguageModelFiles, start: int | None) -> LanguageModel
     runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, start=start)
     if start is None:  # found: those who name the piece share the runtime
         return _make_runtime(files, runtime.start)
-    checked = files.folder / f".checked-{start}"
-    if not checked.exists():  # a check runs all layers, which brings all weights into memory
+    if (
+        files.name != SMOLLM2
+    ):  # its hash is known; a check runs all layers, which brings all weights into memory
         runtime.check()
-        if files.folder.is_relative_to(cache_folder()):
-            with contextlib.suppress(OSError):
-                checked.touch()
     return runtime
 
 
@@ -110,7 +98,10 @@ def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, trust_remote_code=False)
     except Exception as error:  # of many libraries below
         raise ModelError(f"{files.folder}: the tokenizer can't be read ({first_line(error)})") from error
-    config = _read_config(files.folder)
+    try:
+        config = transformers.AutoConfig.from_pretrained(files.folder, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"{files.folder}: config.json can't be used ({first_line(error)})") from error
     _check_causal(files, config, transformers)
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -121,14 +112,6 @@ def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
             f"{files.folder}: the weights can't be read ({first_line(error)}). The file may be damaged: get it again"
         ) from error
     return model, tokenizer
-
-
-def _read_config(folder: Path) -> Any:
-    transformers = import_transformers("A pretrained language model")
-    try:
-        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    except Exception as error:
-        raise ModelError(f"{folder}: config.json can't be used ({first_line(error)})") from error
 
 
 def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
@@ -145,7 +128,6 @@ def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> 
 
 def _fetch(name: str) -> Path:
     """A model of the hub, from the hub's own cache if it is there."""
-    check_hub_name(name)
     hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=["config.json", "tokenizer*", WEIGHT_FILES]))
