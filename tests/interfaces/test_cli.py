@@ -64,7 +64,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "surprisal {text} --out {taken}",
     "explore nothing.txt",
     "explore {text} --model nowhere",
-    "explore {text} --beside nowhere",
     "explore {text} --format nonsense",
     "explore {document} --document nobody",
     "explore --document nobody",

@@ -55,7 +55,7 @@ def test_training_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dict
     assert all(0 <= row["accuracy"] <= 100 for row in rows.values())
     seeds = figures["seeds"]
     assert isinstance(seeds, dict)
-    assert len(seeds["rows"]["ours"]["accuracies"]) == 2
+    assert len(seeds["accuracies"]["ours"]) == 2
     assert (out / "seed-2" / "predictor.safetensors").is_file()
 
 

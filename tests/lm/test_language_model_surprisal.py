@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 import functools
 from collections.abc import Sequence
@@ -83,6 +84,37 @@ def test_words_are_those_of_transformers(tiny: entitynlm.EntityNLM) -> None:
 @pytest.mark.slow
 def test_words_are_those_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
     check_against_transformers(smollm2, TEXT)
+
+
+RAW = "  The old captain\n\n\tlooked  at the sea.\n\n“Who’s there?”  she asked.\nNobody knew\r\n\r\nand so on"
+
+
+def check_raw_text(model: entitynlm.EntityNLM) -> None:
+    """Words of a raw text with paragraphs and double spaces, whose white space belongs to the word after it."""
+    runtime, document = find_runtime(model), entitynlm.api.as_document(RAW)
+    pieces, log_probs = read_directly(runtime, RAW)
+    encoded = runtime.tokenizer(RAW, add_special_tokens=False, return_offsets_mapping=True)
+    ends = [end for _, end in document.offsets][:-1]
+    owners = [bisect.bisect_right(ends, start) for start, _ in encoded["offset_mapping"]]
+    bounds = [0, *np.cumsum(np.bincount(owners, minlength=len(document))).tolist()]
+    assert bits(model, RAW, word_boundaries=False) == pytest.approx(
+        measure_words(pieces, log_probs, bounds), abs=1e-4
+    )
+    collapsed = bits(model, RAW, word_boundaries=False, white_space="collapsed")
+    alike = bits(model, " ".join(RAW.split()), word_boundaries=False, white_space="collapsed")
+    assert collapsed == pytest.approx(alike, abs=1e-4)
+    assert np.abs(collapsed - bits(model, RAW, word_boundaries=False)).max() > 0.1
+
+
+@needs_extra
+def test_white_space_of_a_raw_text_is_that_of_transformers(tiny: entitynlm.EntityNLM) -> None:
+    check_raw_text(tiny)
+
+
+@needs_smollm2
+@pytest.mark.slow
+def test_white_space_of_a_raw_text_is_that_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
+    check_raw_text(smollm2)
 
 
 @needs_extra

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.lm.mention_forms import FormReader
+from entitynlm.lm.mention_forms import read_form
 from entitynlm.text.document import Document, Mention
 
 
@@ -25,11 +25,12 @@ from entitynlm.text.document import Document, Mention
 def test_forms(words: str, form: str) -> None:
     tokens = ("Yesterday", "I", "saw", *words.split(), ".")
     document = Document("d", tokens)
-    assert FormReader(document).describe(Mention(3, len(tokens) - 1, "1")) == form
+    assert read_form(document, Mention(3, len(tokens) - 1, "1")) == form
 
 
 def test_tags_decide_where_there_are_any() -> None:
     document = Document("d", ("Roses", "fade"), columns={"pos": ("NNS", "VBP")})
-    assert FormReader(document).describe(Mention(0, 1, "1")) == "indefinite"
+    assert read_form(document, Mention(0, 1, "1")) == "indefinite"
     untagged = Document("d", ("Roses", "fade"))
-    assert FormReader(untagged).describe(Mention(0, 1, "1")) == "name"
+    assert read_form(untagged, Mention(0, 1, "1")) == "name"
+    assert read_form(untagged, Mention(0, 1, "1"), {"roses"}) == "indefinite"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.lm.ngram import estimate_ngrams, split_lines
+from entitynlm.lm.ngram import LOG_10, NgramModel, estimate_ngrams, split_lines
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.document import Document
@@ -52,6 +53,16 @@ def contexts(documents: list[EncodedDocument], encoder: Encoder) -> Iterator[lis
     yield from (lines[i][:size] for i, size in enumerate((1, 2, 3, 4, 6)))
 
 
+def list_log_probs(model: NgramModel, words: list[int]) -> npt.NDArray[np.float64]:
+    """(V,) log-probabilities of all words after those of a sentence's beginning, each scored as the last word of a document."""
+    context = model._extend()
+    for word in words:
+        context = model._extend(context, word)
+    log_probs = np.array([model._score_word(context, word) for word in range(len(model._vocabulary))])
+    log_probs[model._vocabulary.start] = -np.inf
+    return log_probs * LOG_10
+
+
 @pytest.mark.parametrize(
     "recipe",
     [{}, {"minimum_count": 1}, {"sentence_ends": False}, {"minimum_count": 8, "numbers": False}],
@@ -61,7 +72,7 @@ def test_probabilities_of_all_words_sum_to_one(recipe: dict[str, object]) -> Non
     encoder, train, held_out = encode(make_documents(60, seed=1), **recipe)
     model = estimate_ngrams(train, encoder)
     for context in contexts(held_out, encoder):
-        probabilities = np.exp(model.distribution(context))
+        probabilities = np.exp(list_log_probs(model, context))
         assert probabilities.sum() == pytest.approx(1.0, abs=2e-5)  # ARPA files have six digits
         assert probabilities[encoder.vocabulary.start] == 0
         assert np.delete(probabilities, encoder.vocabulary.start).min() > 0
@@ -79,7 +90,7 @@ def test_words_of_the_documents_that_set_the_discounts_are_words_too() -> None:
     model = estimate_ngrams(train, encoder)
     assert "discounts from 3 training documents" in model.description
     for context in contexts(held_out, encoder):
-        probabilities = np.exp(model.distribution(context))
+        probabilities = np.exp(list_log_probs(model, context))
         assert probabilities.sum() == pytest.approx(1.0, abs=2e-5)
         assert probabilities[encoder.vocabulary["rare1"]] > 1e-6
 
@@ -93,7 +104,7 @@ def test_scores_are_those_of_the_distribution_word_by_word() -> None:
     expected = []
     for line in split_lines(document, encoder.vocabulary):
         sentence = [*line, end]
-        expected += [model.distribution(sentence[:i])[word] for i, word in enumerate(sentence)]
+        expected += [list_log_probs(model, sentence[:i])[word] for i, word in enumerate(sentence)]
     np.testing.assert_allclose(model.score(document), expected, atol=1e-12)
 
 

@@ -191,9 +191,6 @@ _BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
 Base = Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option(help=_BASE)]
 Candidates = Annotated[int, _count("Number of candidates per document.")]
 Trials = Annotated[int, _count("Number of shuffles of the randomisation test.")]
-Workers = Annotated[
-    int, _count("Number of documents estimated at the same time; figures do not depend on it.")
-]
 _SEED = "Seed of all random draws: the same seed gives the same figures."
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help=_SEED)]
 Seeds = Annotated[str, typer.Option(help="Seeds of the trainings, separated by commas.")]

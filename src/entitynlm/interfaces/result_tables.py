@@ -17,18 +17,14 @@ TABLE_WIDTH = 130  # enough for ten columns of figures; a narrower window wraps 
 
 
 def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> ExperimentResult:
-    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``.
-
-    The JSON has a summary: one figure of each system beside the paper's.
-    """
-    figures = {**result.figures, "summary": result.summary.to_dict()}
+    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``."""
     for table in result.tables:
         print_table(table, terminal)
     if out is not None:
-        write_text(out / "tables.md", write_markdown(result.tables, title=result.summary.title))
-        write_text(out / "tables.json", json.dumps(figures, ensure_ascii=False, indent=1))
+        write_text(out / "tables.md", write_markdown(result))
+        write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
         terminal.print(f"models, tables and log are in {print_path(out)}", markup=False)
-    terminal.write_json(figures)
+    terminal.write_json(result.figures)
     return result
 
 

@@ -81,7 +81,7 @@ make_component = Language.factory("entitynlm", default_config=DEFAULTS)(EntityCo
 
 def read_doc(doc: Doc) -> tuple[Document, list[int]]:
     """The words of a ``Doc`` without white space, and the place of each in it; sentences are found where spaCy has none."""
-    arguments, _ = read_tokens(doc, keep_spaces=False)
+    arguments, _ = read_tokens(doc)
     places = [token.i for token in doc if not token.text.isspace()]
     arguments = {key: arguments[key] for key in ("tokens", "sentences", "text", "offsets")}
     if not doc.has_annotation("SENT_START"):

@@ -59,18 +59,22 @@ def colour_of(number: int) -> str:
     return COLOURS[(number - 1) % len(COLOURS)]
 
 
+def write_subscript(number: int) -> str:
+    """Write the number of an entity as it stands after its mentions."""
+    return str(number).translate(_SUBSCRIPTS)
+
+
 def render_document(document: Document, *, sentences: int | None = None) -> Text:
-    """The text, one line a sentence, with each part of a mention bracketed and coloured; the innermost mention's colour wins."""
+    """The text, one line a sentence, with each mention bracketed and coloured; the innermost mention's colour wins."""
     numbers = number_entities(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     inside: dict[int, int] = {}  # token → number of the shortest mention around it
     for mention in sorted(document.mentions, key=lambda m: -len(m)):
         number = numbers[mention.entity]
-        for start, end in mention.parts or (mention.span,):
-            opening[start].append(((start, end), number))
-            closing[end - 1].append(((start, end), number))
-            inside.update(dict.fromkeys(range(start, end), number))
+        opening[mention.start].append((mention.span, number))
+        closing[mention.end - 1].append((mention.span, number))
+        inside.update(dict.fromkeys(range(*mention.span), number))
     text = Text()
     shown = document.sentences[:sentences]
     for start, end in shown:
@@ -84,7 +88,7 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
             style = f"bold {colour_of(inside[index])}" if index in inside else ""
             text.append(make_printable(document.tokens[index]), style=style)
             for _, number in sorted(closing[index], key=lambda item: -item[0][0]):
-                text.append("]" + str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
+                text.append("]" + write_subscript(number), style=f"bold {colour_of(number)}")
     if len(shown) < len(document.sentences):
         text.append(f"\n… {count(len(document.sentences) - len(shown), 'more sentence')}", style="dim")
     return text
@@ -104,7 +108,7 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
     ranked = sorted(document.entities, key=lambda entity: -len(entity.mentions))
     for entity in ranked[:limit]:
         number = numbers[entity.id]
-        subscript = Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
+        subscript = Text(write_subscript(number), style=f"bold {colour_of(number)}")
         words = " ".join(make_printable(document.words(*entity.mentions[0].span)).split())
         rows.append(
             (subscript, str(len(entity.mentions)), entity.type or "", Text(words, style=colour_of(number)))

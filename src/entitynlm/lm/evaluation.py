@@ -5,26 +5,24 @@ are left out where there is none.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from msgspec import structs
 
-from entitynlm.errors import DataError, ModelError
+from entitynlm.errors import DataError
 from entitynlm.inference.marginal import (
     PRIOR_SHARE,
-    MarginalEstimate,
     Method,
     average_words,
-    estimate_documents,
+    estimate_log_prob,
 )
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, Likelihood, ModelScores, SplitScores
-from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress, track
@@ -39,27 +37,17 @@ class Sampling:
     :param particles: N, samples per document and repeat.
     :param repeats: independent estimates, of which the mean is taken and whose standard deviation gives the error.
     :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
-    :param workers: documents estimated at the same time; the figures don't depend on it.
     """
 
     particles: int = 100
     repeats: int = 4
     method: Method = "particle-filter"
     seed: int = 0
-    workers: int = 1
     prior_share: float = PRIOR_SHARE
 
     def describe(self) -> str:
         mixed = f" with {100 * self.prior_share:g} % of P" if self.prior_share else ""
         return f"{self.method}, Q{mixed}, N = {self.particles} × {self.repeats}"
-
-    def estimate(
-        self,
-        model: EntityNetwork,
-        proposal: EntityNetwork,
-        documents: Sequence[EncodedDocument],
-    ) -> Iterable[MarginalEstimate]:
-        return estimate_documents(model, proposal, documents, **asdict(self))
 
 
 @dataclass(frozen=True)
@@ -74,15 +62,6 @@ class ModelsCompared:
     rnnlm: LanguageModel | None = None
     ngram: NgramModel | None = None
     bare: LanguageModel | None = None
-
-
-def check_encoders(first: Encoder, second: Encoder) -> None:
-    """Two models stand in one table only if they read the same words by the same vocabulary."""
-    if first.recipe != second.recipe or first.tokenizer != second.tokenizer:
-        what = "preprocessing" if first.recipe != second.recipe else "vocabulary"
-        raise ModelError(
-            f"the LSTM baseline has another {what} than the model: their perplexities are not of the same words"
-        )
 
 
 def measure_split(
@@ -168,62 +147,36 @@ class EntityMeasurement:
         rows = []
         if "marginal" in likelihoods:
             rows.append(self._measure_marginal())
-        if "words-only" in likelihoods and "causal" in self.pretrained.networks:
-            rows.append(self._measure_words_only())
-        means: tuple[Likelihood, ...] = ("words-mean", "words-mean-P")
-        for likelihood in means:
+        by_samples: tuple[Likelihood, ...] = ("words-only", "words-mean", "words-mean-P")
+        for likelihood in by_samples:
             if likelihood in likelihoods and "causal" in self.pretrained.networks:
-                rows.append(self._measure_words_mean(likelihood))
+                rows.append(self._average_words(likelihood))
         if {"joint", "given-entities"} & {*likelihoods} and any(d.r.any() for d in self.documents):
             rows += [row for row in self._measure_annotated() if row.likelihood in likelihoods]
         return rows
 
     def _measure_marginal(self) -> ModelScores:
         proposal, model = self.pretrained.get("causal"), self.pretrained.get("generative")
-        estimates = self.sampling.estimate(model, proposal, self.documents)
-        tracked = track(self.progress, "EntityNLM marginal", estimates, len(self.documents))
         found = []
-        for document, e in zip(self.documents, tracked, strict=True):
+        for document in track(self.progress, "EntityNLM marginal", self.documents):
+            e = estimate_log_prob(model, proposal, document, **asdict(self.sampling))
             error = None if math.isnan(e.standard_error) else e.standard_error
             found.append(DocumentLogProb(document.id, e.tokens, e.log_prob, error, e.ess))
         return ModelScores("EntityNLM", "marginal", tuple(found), self.sampling.describe())
 
-    def _measure_words_only(self) -> ModelScores:
-        """Measure the mean over samples of Q of the words' log-probabilities; the error is from independent repeats."""
-        repeats = self.sampling.repeats
+    def _average_words(self, likelihood: Likelihood) -> ModelScores:
+        """Measure words given samples: the mean of their logarithms, or the log of their mean, by Q or as a control by P."""
         model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
-        once = replace(self.sampling, method="importance", repeats=1, prior_share=0.0)
-
-        def draw() -> Iterator[float]:
-            for repeat in range(repeats):
-                seeded = replace(once, seed=self.sampling.seed + 1 + repeat)
-                for estimate in seeded.estimate(model, proposal, self.documents):
-                    assert estimate.words_only is not None
-                    yield estimate.words_only
-
-        drawn = track(self.progress, "EntityNLM words-only", draw(), repeats * len(self.documents))
-        values = np.array(list(drawn)).reshape(repeats, len(self.documents)).T
-        return self._describe_repeats(
-            "words-only", values, "not comparable: Q has seen each word; importance, Q"
-        )
-
-    def _measure_words_mean(self, likelihood: Likelihood) -> ModelScores:
-        """Measure the log of the mean over samples, word by word: samples of Q, or as a control of P."""
-        model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
-        by_prior = likelihood == "words-mean-P"
+        by_prior, reading = likelihood == "words-mean-P", int(likelihood != "words-only")
         values = [
             average_words(
                 model, proposal, document, particles=self.sampling.particles, repeats=self.sampling.repeats,
                 seed=self.sampling.seed, prior_share=float(by_prior),
-            )
+            )[reading]
             for document in track(self.progress, f"EntityNLM {likelihood}", self.documents)
         ]  # fmt: skip
-        note = (
-            "not comparable: Q has seen each word; Q"
-            if not by_prior
-            else "entities drawn without the word; P"
-        )
-        return self._describe_repeats(likelihood, np.array(values), note)
+        seen, unseen = "not comparable: Q has seen each word; Q", "entities drawn without the word; P"
+        return self._describe_repeats(likelihood, np.array(values), unseen if by_prior else seen)
 
     def _describe_repeats(self, likelihood: Likelihood, values: np.ndarray, note: str) -> ModelScores:
         """Describe (documents, repeats) estimates by their means, with standard errors."""

@@ -34,18 +34,14 @@ class Beliefs(NamedTuple):
     masses: FloatArray  # (R, T, LIKELIEST) their probabilities
 
 
-def make_beliefs(repeats: int, words: int) -> Beliefs:
-    """Make room for the beliefs at some words."""
-    figures = (np.zeros((repeats, words)) for _ in range(5))
-    entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
-    return Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
-
-
 class BeliefObserver:
     """Notes what the particles of a filter believe at each word (``ParticleFilter``'s ``observer``)."""
 
     def __init__(self, repeats: int, words: int) -> None:
-        self.beliefs, self._noted = make_beliefs(repeats, words), 0
+        figures = (np.zeros((repeats, words)) for _ in range(5))
+        entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
+        self.beliefs = Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
+        self._noted = 0
 
     def __call__(self, segment: WeighedSegment) -> None:
         _note_beliefs(*segment, self.beliefs, self._noted)

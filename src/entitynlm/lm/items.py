@@ -2,15 +2,21 @@
 
 Random numbers depend on the seed and the place in a text alone, so that all items have the same ones: two conditions of an item
 differ by their words and by no chance until the words differ, and equal texts have equal figures.
+
+Mentions may be marked, ``[She:Anna]``: words are then conditioned on the mentions before them, and referents are those marked. In
+items without marks, mentions are summed over, and referents are those that a reader finds on the way.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
+import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,15 +25,15 @@ import numpy as np
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
-from entitynlm.lm.surprisal import Surprisal, measure_surprisal
+from entitynlm.lm.surprisal import MentionRow, Surprisal, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import segment_text
 
 ITEM_COLUMNS = ("item", "condition", "context", "target")
-REGION = re.compile(r"region[ _]?\d+")
 ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
 """The beginning of a region that has no space before it, which language models over pieces of words would notice."""
+MARK = re.compile(r"(\[|:[\w-]+\])")
 
 
 @dataclass(frozen=True)
@@ -44,19 +50,46 @@ class Item:
     others: dict[str, str] = field(default_factory=dict)
 
     def make_document(self) -> tuple[Document, list[int]]:
-        """The text, and where each region starts, in characters."""
-        text, starts = self.context.strip(), []
-        for region in self.regions:
-            text += " " if text and region and not ATTACHED.match(region) else ""
+        """The text with the mentions that are marked, and where each region starts, in characters."""
+        text, starts, marks = "", [], []
+        for part in (self.context.strip(), *self.regions):
+            plain, own = read_marks(part)
+            text += " " if text and plain and not ATTACHED.match(plain) else ""
             starts.append(len(text))
-            text += region
-        cut = segment_text(text)
-        return Document(self.item, cut.tokens, cut.sentences, text=text, offsets=cut.offsets), starts
+            marks += [(len(text) + start, len(text) + end, entity) for start, end, entity in own]
+            text += plain
+        cut, mentions = segment_text(text), []
+        for start, end, entity in marks:
+            tokens = [t for t, (first, last) in enumerate(cut.offsets) if first < end and last > start]
+            mentions += [Mention(tokens[0], tokens[-1] + 1, entity)] if tokens else []
+        columns: dict[str, Any] = {"text": text, "offsets": cut.offsets, "mentions": tuple(mentions)}
+        return Document(self.item, cut.tokens, cut.sentences, **columns), starts[1:]
+
+
+def read_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
+    """Take the marks of mentions out of a text: the text without them, and characters and entity of each mention."""
+    plain, opened = "", []
+    found: list[tuple[int, int, str]] = []
+    for part in MARK.split(text):
+        if part == "[":
+            opened.append(len(plain))
+        elif opened and MARK.fullmatch(part):
+            found.append((opened.pop(), len(plain), part[1:-1]))
+        else:
+            plain += part
+    if opened:
+        raise DataError(
+            "a bracket without an entity", found=text, hint="Mark a mention like this: [She:Anna]"
+        )
+    return plain, found
 
 
 @dataclass(frozen=True)
 class RegionRow:
-    """One region of an item; surprisals are sums over its words, ``error`` the standard error of sampling."""
+    """One region of an item; surprisals are sums over its words, ``error`` the standard error of sampling.
+
+    ``referent_surprisal`` and ``referent_entropy`` are sums over the mentions that start in it, None where none does.
+    """
 
     item: str
     condition: str
@@ -67,13 +100,15 @@ class RegionRow:
     error: float | None
     without_entities: float
     oov: int
+    referent_surprisal: float | None
+    referent_entropy: float | None
 
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """Surprisal of a region in one condition minus that in another, of the same item; means over items have the item ``mean``.
+    """Measures of a region in one condition minus those in another, of the same item; means over items have the item ``mean``.
 
-    ``n`` counts the items; ``without_entities_error`` is the standard error over items, since nothing is sampled there.
+    ``n`` counts the items. The errors of means are standard errors over items; of a single item only ``difference`` has one.
     """
 
     item: str
@@ -81,15 +116,19 @@ class DifferenceRow:
     condition: str
     minus: str
     n: int
-    difference: float
+    difference: float | None
     error: float | None
-    without_entities: float
+    without_entities: float | None
     without_entities_error: float | None = None
+    referent_surprisal: float | None = None
+    referent_surprisal_error: float | None = None
+    referent_entropy: float | None = None
+    referent_entropy_error: float | None = None
 
 
 def read_items(path: str | Path) -> list[Item]:
-    """Read items from a file (``-``: standard input): a table if its first line names a column ``target`` or ``region1``, or if
-    it is called .tsv or .csv; else one item per line.
+    """Read items from a file (``-``: standard input): a table if its first line names a column ``target``, or if it is
+    called .tsv or .csv; else one item per line.
     """
     path = Path(path)
     try:
@@ -99,8 +138,10 @@ def read_items(path: str | Path) -> list[Item]:
         raise DataError(
             f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"
         ) from error
-    by_ending = {".tsv": "\t", ".csv": ","}.get(path.suffix.lower())
-    if (delimiter := find_delimiter(text.split("\n", 1)[0]) or by_ending) is not None:
+    heading = text.split("\n", 1)[0]
+    delimiter = max("\t,;", key=heading.count)
+    columns = name_columns(next(csv.reader([heading], delimiter=delimiter), []))
+    if "target" in columns or path.suffix.lower() in (".tsv", ".csv"):
         items = list(read_table(text, path, delimiter))
     else:
         lines = [line for line in text.splitlines() if line.strip()]
@@ -112,6 +153,13 @@ def read_items(path: str | Path) -> list[Item]:
             raise DataError(
                 f"item {item.item} is empty", path=str(path), hint="Every item has words in its target"
             )
+        for part in (item.context, *item.regions):
+            try:
+                read_marks(part)
+            except DataError as error:
+                raise DataError(
+                    f"item {item.item}: {error.message}", path=str(path), found=part, hint=error.hint
+                ) from error
     return items
 
 
@@ -120,25 +168,10 @@ def split_regions(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|"))
 
 
-def has_target(columns: Sequence[str]) -> bool:
-    return "target" in columns or any(map(REGION.fullmatch, columns))
-
-
 def name_columns(heading: Iterable[str]) -> list[str]:
     """The names of columns; our own ones may be written with capitals."""
     names = [name.strip() for name in heading]
-    return [low if (low := name.lower()) in ITEM_COLUMNS or REGION.fullmatch(low) else name for name in names]
-
-
-def find_delimiter(heading: str) -> str | None:
-    """Find the delimiter of a line that names columns: a tab, a comma, or a semicolon as in spreadsheets of countries with
-    decimal commas; None where the line names none of ours.
-    """
-    marks = (mark for mark in "\t,;" if mark in heading)
-    return next(
-        (mark for mark in marks if has_target(name_columns(next(csv.reader([heading], delimiter=mark))))),
-        None,
-    )
+    return [low if (low := name.lower()) in ITEM_COLUMNS else name for name in names]
 
 
 def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
@@ -155,8 +188,7 @@ def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
             raise DataError(f"this is not CSV ({error})", path=str(path), hint=hint) from error
         lines = list(parse_lines(text, delimiter, csv.QUOTE_NONE))
     columns = name_columns(lines[0][1]) if lines else []
-    regions = sorted(filter(REGION.fullmatch, columns), key=number_region)
-    check_columns(columns, regions, path)
+    check_columns(columns, path)
     for number, (line, cells) in enumerate(lines[1:], start=1):
         if any(cells[len(columns) :]):
             hint = "Put cells with commas or quotation marks in quotation marks, and double those inside"
@@ -165,12 +197,9 @@ def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
         values = dict(zip(columns, [*cells, *[""] * len(columns)], strict=False))
         if "item" in columns and not values["item"]:
             raise DataError("the item is empty", path=str(path), line=line, hint="Give every line its item")
-        parts = tuple(values[name] for name in regions) if regions else split_regions(values["target"])
-        if not any(parts):
-            raise DataError("the target is empty", path=str(path), line=line, hint="Every item has words")
-        others = {name: value for name, value in values.items() if name not in ("", *ITEM_COLUMNS, *regions)}
+        others = {name: value for name, value in values.items() if name not in ("", *ITEM_COLUMNS)}
         own = values.get("item", str(number)), values.get("condition", ""), values.get("context", "")
-        yield Item(*own, parts, others)
+        yield Item(*own, split_regions(values["target"]), others)
 
 
 def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
@@ -182,40 +211,34 @@ def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[t
             yield reader.line_num, [cell.strip() for cell in cells]
 
 
-def number_region(column: str) -> int:
-    return int(column.removeprefix("region").strip(" _"))
-
-
-def check_columns(columns: Sequence[str], regions: Sequence[str], path: Path) -> None:
+def check_columns(columns: Sequence[str], path: Path) -> None:
     """Refuse what could only be guessed at."""
-    hint = "Name the columns in the first line: item, condition, context, target (or region1, region2, …)"
-    problem = None
-    if not has_target(columns):
-        problem = f"there is no column 'target' but {', '.join(columns) or 'none'}"
-    elif "target" in columns and regions:
-        problem = f"there are both a column 'target' and '{regions[0]}'"
-    elif regions and list(map(number_region, regions)) != list(range(1, len(regions) + 1)):
-        problem = f"regions are numbered 1, 2, … without a gap, not {', '.join(regions)}"
-    elif twice := [name for name in columns if name and columns.count(name) > 1]:
-        problem = f"there are two columns '{twice[0]}'"
-    if problem:
-        raise DataError(problem, path=str(path), hint=hint)
+    hint = "Name the columns in the first line: item, condition, context, target"
+    if "target" not in columns:
+        told = f"there is no column 'target' but {', '.join(columns) or 'none'}"
+        raise DataError(told, path=str(path), hint=hint)
+    if twice := [name for name in columns if name and columns.count(name) > 1]:
+        raise DataError(f"there are two columns '{twice[0]}'", path=str(path), hint=hint)
 
 
 @dataclass(frozen=True)
 class MeasuredItem:
-    """An item's rows, and (regions, R) how far each repeat's surprisal of a region is from the estimate, in the same unit."""
+    """An item's rows, and (regions, R) how far each repeat's surprisal of a region is from the estimate, in the same unit.
+
+    :param mentions: those of the target, each with its region.
+    """
 
     item: Item
     rows: tuple[RegionRow, ...]
     deviations: FloatArray
+    mentions: tuple[tuple[int, MentionRow], ...]
 
 
 def measure_items(pretrained: Pretrained, items: Iterable[Item], **options: Any) -> Iterator[MeasuredItem]:
     """Measure items one after the other; the options are those of ``measure_surprisal``."""
     for item in items:
         document, starts = item.make_document()
-        yield make_rows(item, measure_surprisal(pretrained, document, mentions="sampled", **options), starts)
+        yield make_rows(item, measure_surprisal(pretrained, document, **options), starts)
 
 
 def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> MeasuredItem:
@@ -225,13 +248,16 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
     place_of = {int(token): place for place, token in enumerate(tables.encoded.origin.tolist()) if token >= 0}
     rows, deviations = [], []
-    for region, text in enumerate(item.regions):
+    found_regions = np.searchsorted(region_starts, [row.start or 0 for row in tables.mentions], side="right")
+    mentions = [(int(r), row) for r, row in zip(found_regions, tables.mentions, strict=True) if r]
+    for region, (text, _) in enumerate(map(read_marks, item.regions)):
         if not text:
             continue
         own = [token for token in np.flatnonzero(owners == region).tolist() if token in place_of]
         found = [tables.tokens[token] for token in own]
         spread = tables.deviations[:, [place_of[token] for token in own]].sum(axis=1)
         deviations.append(spread)
+        referents = [row for number, row in mentions if number == region + 1]
         rows.append(
             RegionRow(
                 item.item,
@@ -243,9 +269,11 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
                 estimate_mean_error(spread),
                 sum(row.without_entities or 0.0 for row in found),
                 sum(bool(row.oov) for row in found),
+                sum(row.referent_surprisal for row in referents) if referents else None,
+                sum(row.entropy for row in referents) if referents else None,
             )
         )
-    return MeasuredItem(item, tuple(rows), np.array(deviations))
+    return MeasuredItem(item, tuple(rows), np.array(deviations), tuple(mentions))
 
 
 def estimate_mean_error(deviations: FloatArray) -> float | None:
@@ -267,12 +295,15 @@ def name_conditions(items: Sequence[Item], column: str) -> list[Item]:
     ]
 
 
-def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
+MEASURES = ("surprisal", "without_entities", "referent_surprisal", "referent_entropy")
+
+
+def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[DifferenceRow, dict[str, str]]]:
     """Differences of each item's conditions to its first one, region by region, and their means over items.
 
     The first condition is that of the file, in whichever order the lines of an item stand. Repeats with the same random numbers
-    are subtracted from each other, so that chance which both conditions share cancels. The error of a mean is the standard error
-    over items.
+    are subtracted from each other, so that chance which both conditions share cancels. With each row come the kept columns, empty
+    where the two lines differ.
     """
     order = list(dict.fromkeys(found.item.condition for found in measured))
     by_item: dict[str, dict[str, MeasuredItem]] = {}
@@ -281,28 +312,104 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
         if found.item.condition in conditions:
             raise ConfigError(f"item {found.item.item} has the condition {found.item.condition!r} twice")
         conditions[found.item.condition] = found
-    rows: list[DifferenceRow] = []
+    rows: list[tuple[DifferenceRow, dict[str, str]]] = []
+    groups: dict[tuple[int, str, str], list[list[float | None]]] = {}
     for name, conditions in by_item.items():
         first, *others = (conditions[condition] for condition in order if condition in conditions)
         base = {row.region: (row, spread) for row, spread in zip(first.rows, first.deviations, strict=True)}
         for other in others:
+            kept = {
+                column: value if value == first.item.others.get(column) else ""
+                for column, value in other.item.others.items()
+            }
             for one, spread in zip(other.rows, other.deviations, strict=True):
                 if one.region not in base:
                     continue
                 two, base_spread = base[one.region]
-                error = estimate_mean_error(spread - base_spread)
-                figures = one.surprisal - two.surprisal, error, one.without_entities - two.without_entities
-                rows.append(DifferenceRow(name, one.region, one.condition, two.condition, 1, *figures))
+                values = [subtract(getattr(one, measure), getattr(two, measure)) for measure in MEASURES]
+                key = one.region, one.condition, two.condition
+                errors = (estimate_mean_error(spread - base_spread), None, None, None)
+                rows.append((make_difference(name, key, 1, values, errors), kept))
+                groups.setdefault(key, []).append(values)
     if not rows:
         raise ConfigError(
             "no item has two conditions to compare; name them in a column 'condition', and their item in 'item'"
         )
-    groups: dict[tuple[int, str, str], list[DifferenceRow]] = {}
-    for row in rows:
-        groups.setdefault((row.region, row.condition, row.minus), []).append(row)
+    nothing = dict.fromkeys(rows[0][1], "")
     for key, group in groups.items():
-        values = np.array([row.difference for row in group])
-        without = np.array([row.without_entities for row in group])
-        figures = float(values.mean()), estimate_mean_error(values), float(without.mean())
-        rows.append(DifferenceRow("mean", *key, len(group), *figures, estimate_mean_error(without)))
+        columns = [
+            np.array([value for value in values if value is not None]) for values in zip(*group, strict=True)
+        ]
+        means = [float(values.mean()) if len(values) else None for values in columns]
+        rows.append(
+            (make_difference("mean", key, len(group), means, map(estimate_mean_error, columns)), nothing)
+        )
     return rows
+
+
+def make_difference(
+    item: str,
+    key: tuple[int, str, str],
+    n: int,
+    values: Iterable[float | None],
+    errors: Iterable[float | None],
+) -> DifferenceRow:
+    """Make a row of the differences of all measures, each followed by its error."""
+    figures = itertools.chain.from_iterable(zip(values, errors, strict=True))
+    return DifferenceRow(item, *key, n, *figures)
+
+
+def subtract(one: float | None, two: float | None) -> float | None:
+    return None if one is None or two is None else one - two
+
+
+@dataclass(frozen=True)
+class ItemTable:
+    """Rows of regions, mentions or differences, with the columns of the file that are kept."""
+
+    row_type: type
+    rows: tuple[Any, ...]
+
+    def to_pandas(self) -> Any:
+        """Make a pandas DataFrame with the columns of the table that is written."""
+        columns = [column.name for column in fields(self.row_type)]
+        return import_module("pandas").DataFrame([asdict(row) for row in self.rows], columns=columns)
+
+
+def tabulate_items(
+    measured: Sequence[MeasuredItem], rows: Literal["tokens", "mentions"] = "tokens", *, compare: bool = False
+) -> ItemTable:
+    """Make the table of regions, of mentions, or of the differences between conditions."""
+    pairs: list[tuple[dict[str, Any], dict[str, str]]]
+    if compare:
+        row_type: type = DifferenceRow
+        pairs = [(asdict(row), others) for row, others in compare_conditions(measured)]
+    elif rows == "mentions":
+        names = [("item", str), ("condition", str), ("region", int)]
+        row_type = make_dataclass("ItemMentionRow", names, bases=(MentionRow,), frozen=True, kw_only=True)
+        pairs = [
+            ({**asdict(row), "item": found.item.item, "condition": found.item.condition, "region": region},
+             found.item.others)
+            for found in measured for region, row in found.mentions
+        ]  # fmt: skip
+    else:
+        row_type = RegionRow
+        pairs = [(asdict(row), found.item.others) for found in measured for row in found.rows]
+    kept = name_kept(measured[0].item.others, row_type)
+    columns = [(name, str) for name in kept]
+    table_row = make_dataclass("ItemRow", columns, bases=(row_type,), frozen=True, kw_only=True)
+    found_rows = (table_row(**own, **dict(zip(kept, others.values(), strict=True))) for own, others in pairs)
+    return ItemTable(table_row, tuple(found_rows))
+
+
+def name_kept(names: Iterable[str], row_type: type) -> list[str]:
+    """Name the columns that are kept as R and Python can use them: ``own_`` goes before names that are taken or no identifier."""
+    taken = {column.name for column in fields(row_type)}
+    kept: list[str] = []
+    for name in names:
+        name = re.sub(r"\W", "_", name)
+        while name in taken or not name.isidentifier() or keyword.iskeyword(name):
+            name = f"own_{name}"
+        taken.add(name)
+        kept.append(name)
+    return kept

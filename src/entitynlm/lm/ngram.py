@@ -84,15 +84,6 @@ class NgramModel:
             context = self._extend() if word == end else self._extend(context, word)
         return log_probs * LOG_10
 
-    def distribution(self, words: Sequence[int] = ()) -> FloatArray:
-        """(V,) log-probabilities of all words after ``words``, those of a sentence from its first on."""
-        context = self._extend()
-        for word in words:
-            context = self._extend(context, word)
-        log_probs = np.array([self._score_word(context, word) for word in range(len(self._vocabulary))])
-        log_probs[self._vocabulary.start] = -np.inf
-        return log_probs * LOG_10
-
     def _extend(self, context: Gram = (), word: int | None = None) -> Gram:
         """Give the context after one more word; without one, that of a sentence's first word."""
         return (*context, "<s>" if word is None else self._spelled[word])[-(self.order - 1) :]

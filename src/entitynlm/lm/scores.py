@@ -25,10 +25,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.statistics import TRIALS, bootstrap_ratio, flip_signs
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.statistics import bootstrap_ratio, flip_signs
 
 Likelihood = Literal[
     "exact", "marginal", "words-only", "words-mean", "words-mean-P", "joint", "given-entities"
@@ -38,8 +37,6 @@ COMPARABLE = ("exact", "marginal")
 
 PAPER_PERPLEXITIES = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
 """The paper's Table 1: test perplexities on CoNLL-2012, which is not any other corpus."""
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -99,14 +96,14 @@ class ModelScores:
 
     @property
     def perplexity(self) -> float:
-        return to_perplexity(self.log_prob, self.tokens)
+        """exp of the mean negative log-probability per word."""
+        return math.exp(-self.log_prob / self.tokens)
 
     @property
     def standard_error(self) -> float:
         """The standard error of the perplexity, from the sampling alone; nan for a single repeat."""
-        errors = [document.standard_error for document in self.documents]
-        known = [math.nan if error is None else error for error in errors]
-        return propagate_error(self.perplexity, known, self.tokens)
+        errors = (document.standard_error for document in self.documents)
+        return self.perplexity * math.hypot(*(math.nan if e is None else e for e in errors)) / self.tokens
 
     def to_dict(self) -> dict[str, Any]:
         error = self.standard_error
@@ -198,47 +195,26 @@ def check_tokens(rows: Sequence[ModelScores]) -> None:
             )
 
 
-def compare_models(
-    rows: Sequence[ModelScores], *, seed: int = 0
-) -> list[tuple[str, str, LanguageComparison]]:
+def compare_models(rows: Sequence[ModelScores]) -> list[tuple[str, str, LanguageComparison]]:
     """Each comparable row against each one before it: (first, second, change from the first to the second)."""
     comparable = [row for row in rows if row.comparable]
-    found = []
-    for number, second in enumerate(comparable):
-        for first in comparable[:number]:
-            before, after = ([document.log_prob for document in row.documents] for row in (first, second))
-            tokens = [document.tokens for document in second.documents]
-            found.append((first.name, second.name, compare_language_models(before, after, tokens, seed=seed)))
-    return found
+    return [
+        (first.name, second.name, compare_language_models(first, second))
+        for number, second in enumerate(comparable)
+        for first in comparable[:number]
+    ]
 
 
-def to_perplexity(log_prob: float, tokens: int) -> float:
-    """exp of the mean negative log-probability per word."""
-    if tokens < 1:
-        raise DataError("there are no words to measure a perplexity on")
-    return float(np.exp(-log_prob / tokens))
-
-
-def propagate_error(perplexity: float, standard_errors: npt.ArrayLike, tokens: int) -> float:
-    """The standard error of a perplexity, from those of the documents' log-probabilities (nan where one is not known)."""
-    total = float(np.sqrt(np.sum(np.square(np.asarray(standard_errors, dtype=np.float64)))))
-    return perplexity * total / tokens
-
-
-def compare_language_models(
-    first: npt.ArrayLike, second: npt.ArrayLike, tokens: npt.ArrayLike, *, trials: int = TRIALS, seed: int = 0
-) -> LanguageComparison:
-    """Compare two models by their log-probabilities of the same documents, which have ``tokens`` words each."""
-    before, after, sizes = (np.asarray(values, dtype=np.float64) for values in (first, second, tokens))
-    if not (before.shape == after.shape == sizes.shape and before.ndim == 1 and len(sizes)):
-        raise DataError("two language models can only be compared on the same documents")
-    gains = after - before
-    decrease = bootstrap_ratio(gains, sizes, trials=trials, seed=seed)  # of the loss in nats per word
+def compare_language_models(first: ModelScores, second: ModelScores) -> LanguageComparison:
+    """Compare two models by their log-probabilities of the same documents."""
+    before, after = (np.array([document.log_prob for document in row.documents]) for row in (first, second))
+    gains, sizes = after - before, np.array([document.tokens for document in second.documents])
+    decrease = bootstrap_ratio(gains, sizes)  # of the loss in nats per word
     return LanguageComparison(
         change=float(np.expm1(-gains.sum() / sizes.sum())),
         low=float(np.expm1(-decrease.high)),
         high=float(np.expm1(-decrease.low)),
-        p_value=flip_signs(gains, trials=trials, seed=seed),
+        p_value=flip_signs(gains),
         wins=int(np.sum(gains > 0)),
         documents=len(gains),
     )

@@ -4,26 +4,24 @@ A token's surprisal is -log p(x_t | what came before). What came before is the w
 out (``surprisal_words``); or, where the document's own mentions are to be used, the words and the mentions before
 (``referents``), which is exact. A mention's surprisal is that of its referent, given that a mention starts.
 
-Where mentions are sampled, all figures are those of a reader who has got as far as that word (``filtering``): the table of a
-text's beginning is the beginning of its table. What an annotation that has read to the end makes of it is in columns of its own.
+Where mentions are sampled, all figures of tokens are those of a reader who has got as far as that word (``filtering``): the table
+of a text's beginning is the beginning of its table.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 
-from entitynlm.coref.annotation import annotate_document
 from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
-from entitynlm.lm.mention_forms import Form, FormReader
+from entitynlm.lm.mention_forms import Form, read_form
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
-from entitynlm.model.additions import words_see_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -32,6 +30,7 @@ from entitynlm.prediction.referents import Referent, Trace, trace_referents
 from entitynlm.progress import SILENT, Progress
 from entitynlm.results import Result
 from entitynlm.text.document import Document, Mention
+from entitynlm.text.english import FUNCTION_WORDS
 
 Mentions = Literal["auto", "given", "sampled"]
 
@@ -64,7 +63,6 @@ class TokenRow:
     entity_probability: float | None = None
     referent_surprisal: float | None = None
     referent_entropy: float | None = None
-    entity_hindsight: str | None
     oov: bool | None
     spelling: float | None
     word: str | None
@@ -77,7 +75,7 @@ class TokenRow:
 class MentionRow:
     """One mention; ``docs/howto-surprisal.md`` explains the columns.
 
-    Mentions that are given, or found with hindsight, have an end; where one is found on the way, at its first word, it has not.
+    Mentions of the document have an end; where one is found on the way, at its first word, it has not.
     """
 
     sentence_id: int
@@ -89,10 +87,8 @@ class MentionRow:
     is_new: bool
     form: Form
     probability: float | None
-    referent_surprisal: float | None
-    referent_surprisal_hindsight: float | None = None
-    entropy: float | None
-    entropy_hindsight: float | None = None
+    referent_surprisal: float
+    entropy: float
     candidates: int | None = None
     start_surprisal: float
     words_surprisal: float | None = None
@@ -105,26 +101,12 @@ class MentionRow:
     end: int | None
     document: str
 
-    @property
-    def known_surprisal(self) -> float:
-        """The referent's surprisal along the mentions: as given, or as found with hindsight; else on the way."""
-        return _choose(self.referent_surprisal_hindsight, self.referent_surprisal)
-
-    @property
-    def known_entropy(self) -> float:
-        """The entropy over referents along the mentions: as given, or as found with hindsight; else on the way."""
-        return _choose(self.entropy_hindsight, self.entropy)
-
-
-def _choose(*values: float | None) -> float:
-    return next((value for value in values if value is not None), 0.0)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surprisal(Result):
     """The tables of one document.
 
-    :param analysed: the document with its mentions: its own ones if ``given``, those found with hindsight if asked, else none.
+    :param analysed: the document.  :param given: whether words are conditioned on its mentions, or summed over all possible ones.
     :param encoded: the same as numbers.  :param originals: the document's mention behind each of its spans.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
     :param log_prob: log P(X) of this run in nats, with all sentence ends and the spelling of unknown words: the sum over words.
@@ -172,19 +154,16 @@ def measure_surprisal(
     seed: int = 0,
     base: float = 2.0,
     sentence_ends: bool = False,
-    hindsight: bool = False,
-    annotated: Document | None = None,
     progress: Progress = SILENT,
 ) -> Surprisal:
     """Measure the surprisal of all tokens and referents of a document.
 
-    :param mentions: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are possible, ``auto`` is
-        ``given`` for a document that has any.
+    The rows of mentions are those of the document where it has any, and else those that a reader finds on the way.
+
+    :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
+        possible, ``auto`` is ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
     :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
-    :param hindsight: where mentions are sampled, also annotate the whole text: the rows of mentions are those of the annotation,
-        and columns that end in ``hindsight`` are filled.
-    :param annotated: the document with the mentions that ``annotate_document`` finds, where that was done before: with hindsight.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
@@ -194,36 +173,27 @@ def measure_surprisal(
         if not isinstance(number, int) or number < 1:
             raise ConfigError(f"{name} is a whole number above 0, not {number!r}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
-    # an untrained model's guesses at mentions say nothing
-    hindsight = (hindsight or annotated is not None) and not given and not pretrained.untrained
-    text = ReadText(pretrained.encoder, document if given else document.with_mentions(()))
-    if hindsight:
-        annotated = annotated or annotate_document(
-            pretrained, document, encoded=text.encoded, progress=progress
-        )
-        text = text.with_mentions(annotated)
+    if pretrained.untrained and not given:  # whose guesses at referents say nothing
+        document = document.with_mentions(())
+    text = ReadText(pretrained.encoder, document)
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
-    traced = given or hindsight
+    traced = given or bool(document.mentions)
     trace = (
         trace_referents(model, encoded, with_words=given, readings=readings)
         if traced
         else Trace.empty(encoded)
     )
-    without, source = score_without_entities(pretrained, encoded, readings)
-    unknown = np.full(len(encoded), math.nan)
+    words: WordEstimates | None = None
     if given or not len(encoded):
-        words = WordEstimates(trace.log_words, unknown, None)
-    elif pretrained.untrained:
-        words = WordEstimates(without, np.zeros(len(encoded)), None)
-    else:
+        words = WordEstimates(trace.log_words, np.full(len(encoded), math.nan), None)
+    elif not pretrained.untrained:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         words = estimate_words(
             model, pretrained.get("causal"), encoded, readings, progress=progress, **sampling
         )
-        if not words_see_entities(model):  # then there is nothing to estimate
-            nothing = np.zeros(len(encoded))
-            words = replace(words, log_probs=without, errors=nothing, deviations=nothing[None])
+    without, source = score_without_entities(pretrained, encoded, readings, words)
+    words = words or WordEstimates(without, np.zeros(len(encoded)), None)
     writer = _RowWriter(text, words, without, trace if given else None, 1 / math.log(base))
     found = (
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
@@ -260,14 +230,15 @@ class _RowWriter:
         spelled = np.nan_to_num(self.spelling)
         self.log_probs, self.without = self.estimates.log_probs + spelled, self.without + spelled
         self.reader = self.estimates.reader
+        known = self.document.tokens if self.document.mentions else FUNCTION_WORDS
+        self.ordinary = frozenset(known)  # without mentions, words to come are not looked at
 
     def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
         """One row per token, those that the model drops included."""
         encoded = self.text.encoded
         owners: dict[int, str] = {}
         for mention in reversed(self.document.mentions):  # of nested ones the outermost is the first
-            for start, end in mention.parts or (mention.span,):
-                owners.update(dict.fromkeys(range(start, end), mention.entity))
+            owners.update(dict.fromkeys(range(*mention.span), mention.entity))
         place_of = {token: place for place, token in enumerate(encoded.origin.tolist()) if token >= 0}
         ends = {int(encoded.sentence[place]): place for place in np.flatnonzero(encoded.origin < 0).tolist()}
         rows = []
@@ -293,7 +264,6 @@ class _RowWriter:
             error=self._take(self.unit, self.estimates.errors, place),
             without_entities=self._take(-self.unit, self.without, place),
             **self._describe_reader(place, owner),
-            entity_hindsight=None if self.given else owner,
             oov=self.text.encoder.tokenizer.is_unknown(word) if known and word is not None else None,
             spelling=self._take(-self.unit, self.spelling, place),
             word=word,
@@ -342,7 +312,6 @@ class _RowWriter:
         if self.reader is None:
             return []
         rows: list[MentionRow] = []
-        forms = FormReader(self.document, known=False)
         latest: dict[int, tuple[int, ...]] = {}  # word, sentence and number of each entity's latest mention
         sentences = self.text.encoded.sentence
         for place in np.flatnonzero(self.reader.mention_starts >= ALIKE).tolist():
@@ -355,22 +324,19 @@ class _RowWriter:
             since = None if past is None else tuple(n - p for n, p in zip(now, past, strict=True))
             latest[entity] = now
             expected = float(self.reader.mention_expected[place])
-            found = self._describe_mention(mention, mention.start + 1, forms, expected, since)
-            rows.append(MentionRow(**found, **self._describe_referent(place), is_new=entity == place))
+            rows.append(
+                MentionRow(
+                    **self._describe_mention(mention, mention.start + 1, expected, since),
+                    is_new=entity == place,
+                    probability=float(self.reader.mention_starts[place]),
+                    referent_surprisal=self.unit * float(self.reader.referent[place]),
+                    entropy=self.unit * float(self.reader.entropy[place]),
+                )
+            )
         return rows
 
-    def _describe_referent(self, place: int) -> dict[str, Any]:
-        """The columns about the referent that a reader has at a mention's first word; empty where mentions are given."""
-        if self.reader is None:
-            return dict.fromkeys(("probability", "referent_surprisal", "entropy"))
-        return {
-            "probability": self._take(1.0, self.reader.mention_starts, place),
-            "referent_surprisal": self._take(self.unit, self.reader.referent, place),
-            "entropy": self._take(self.unit, self.reader.entropy, place),
-        }
-
     def _describe_mention(
-        self, mention: Mention, last: int, forms: FormReader, expected: float, since: tuple[int, ...] | None
+        self, mention: Mention, last: int, expected: float, since: tuple[int, ...] | None
     ) -> dict[str, Any]:
         """The columns that say where a mention is, up to the token before ``last``, what it looks like, and how long ago its
         entity was mentioned; ``expected`` is the probability that a mention starts.
@@ -384,7 +350,7 @@ class _RowWriter:
             "first_token_id": mention.start - first + 1,
             "mention": " ".join(self.document.words(mention.start, last).split()),
             "entity": mention.entity,
-            "form": forms.describe(mention),
+            "form": read_form(self.document, mention, self.ordinary),
             "start_surprisal": max(0.0, -math.log(max(expected, 1e-300))) * self.unit,
             **distances,
             "start": start,
@@ -393,27 +359,22 @@ class _RowWriter:
         }
 
     def write_mentions(self, referents: Sequence[Referent], originals: Sequence[Mention]) -> list[MentionRow]:
-        forms = FormReader(self.document)
         names = {found.entity: mention.entity for found, mention in zip(referents, originals, strict=True)}
         return [
-            self._write_mention(found, mention, names, forms)
+            self._write_mention(found, mention, names)
             for found, mention in zip(referents, originals, strict=True)
         ]
 
-    def _write_mention(
-        self, found: Referent, mention: Mention, names: dict[int, str], forms: FormReader
-    ) -> MentionRow:
+    def _write_mention(self, found: Referent, mention: Mention, names: dict[int, str]) -> MentionRow:
         first, _ = self.document.sentences[self.document.sentence_of[mention.start]]
         best, probability = found.ranked[0]
-        surprisal, entropy = found.surprisal * self.unit, found.entropy * self.unit
-        referent = self._describe_referent(found.start)
-        if self.given is not None:
-            referent |= {"referent_surprisal": surprisal, "entropy": entropy}
-        else:
-            referent |= {"referent_surprisal_hindsight": surprisal, "entropy_hindsight": entropy}
         return MentionRow(
-            **self._describe_mention(mention, mention.end, forms, found.expected, found.since),
-            **referent,
+            **self._describe_mention(mention, mention.end, found.expected, found.since),
+            probability=None
+            if self.reader is None
+            else self._take(1.0, self.reader.mention_starts, found.start),
+            referent_surprisal=found.surprisal * self.unit,
+            entropy=found.entropy * self.unit,
             last_token_id=mention.end - first,
             type=self.document.entity_types.get(mention.entity),
             is_new=found.is_new,

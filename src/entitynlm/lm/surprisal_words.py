@@ -44,6 +44,7 @@ class WordEstimates:
     deviations: FloatArray = field(
         default_factory=lambda: np.zeros((0, 0))
     )  # (R, T) -log p by each repeat, less the estimate
+    without: FloatArray | None = None  # (T,) log p by the language model alone, where the estimate needs it
 
 
 def estimate_words(
@@ -92,7 +93,8 @@ def estimate_words(
     deviations = -np.expm1(
         np.diff(log_evidence, axis=1, prepend=0.0) - log_probs
     )  # by the delta method, as errors are
-    return WordEstimates(log_probs, errors, join_beliefs(observer.beliefs, log_no_mention), deviations)
+    bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
+    return WordEstimates(log_probs, errors, join_beliefs(observer.beliefs, log_no_mention), deviations, bare)
 
 
 def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -110,11 +112,19 @@ def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def score_without_entities(
-    pretrained: Pretrained, document: EncodedDocument, readings: Readings | None = None
+    pretrained: Pretrained,
+    document: EncodedDocument,
+    readings: Readings | None = None,
+    estimates: WordEstimates | None = None,
 ) -> tuple[FloatArray, Source]:
-    """Give (T,) log p(x_t | x_<t) in nats without the help of entities, and what it was measured by."""
+    """Give (T,) log p(x_t | x_<t) in nats without the help of entities, and what it was measured by.
+
+    :param estimates: with entities, which may have computed the language model's output layer already.
+    """
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
+    if estimates is not None and estimates.without is not None:
+        return estimates.without, "language model"
     return score_by_backbone(pretrained.get("generative"), document, readings), "language model"
 
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.stories.folder import NAME, write_stories
+from entitynlm.stories.generator import NAME, write_stories
 from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +20,6 @@ def evaluate_lm(
     *,
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
-    rnnlm: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     split: shared.Splits = None,
     training: shared.TrainingOptions,
     seeds: options.Seeds = "1,2,3",
@@ -46,8 +44,6 @@ def evaluate_lm(
       entitynlm evaluate lm stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
       entitynlm evaluate lm corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
       entitynlm evaluate lm corpora/litbank --backbone smollm2 --seeds 1 --out runs/lm-smollm2
-
-    :param rnnlm: The folder of the LSTM baseline. Default: the one stored in --model.
     """
     training.check(model)
     perplexity.check()
@@ -67,8 +63,7 @@ def evaluate_lm(
             found = experiment.reproduce(settings, numbers)
         else:
             pretrained = terminal.load_model(chosen, source.device)
-            other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
-            found = experiment.evaluate(pretrained, other)
+            found = experiment.evaluate(pretrained)
             facts = {"model": str(chosen), "vocabulary": len(pretrained.encoder.tokenizer)}
     present(table1.describe(found, corpus=corpus.name, facts=facts), terminal, training.out)
 
@@ -136,7 +131,7 @@ def evaluate_coref(
                 pretrained = terminal.load_model(model, source.device)
                 facts = {"model": str(model)}
             given = () if scores is None else (read_baseline, scores.name)
-            found = experiment.evaluate(documents, names, pretrained, *given)
+            found = [experiment.evaluate(documents, names, pretrained, *given)]
     present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out)
 
 

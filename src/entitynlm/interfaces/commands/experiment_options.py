@@ -101,7 +101,6 @@ class PerplexityOptions:
     method: Literal["particle-filter", "importance"] = "particle-filter"
     prior_share: options.PriorShare = None
     likelihoods: str = LIKELIHOODS
-    workers: options.Workers = 1
     seed: options.Seed = 0
 
     def check(self) -> list[str]:
@@ -115,7 +114,7 @@ class PerplexityOptions:
 
         likelihoods = self.check()
         share = PRIOR_SHARE if self.prior_share is None else self.prior_share
-        sampling = Sampling(self.samples, self.repeats, self.method, self.seed, self.workers, share)
+        sampling = Sampling(self.samples, self.repeats, self.method, self.seed, share)
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
         documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
         return LanguageModelling(documents, runner, splits, sampling, likelihoods, self.ngram)

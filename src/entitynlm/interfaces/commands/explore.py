@@ -25,7 +25,6 @@ def explore(
     *,
     file: Annotated[str | None, typer.Argument(metavar="FILE", callback=options.check_exists)] = None,
     model: options.ModelOptions,
-    beside: Annotated[str | None, typer.Option(metavar="MODEL", callback=options.check_model)] = None,
     document: options.DocumentId = None,
     format: options.Format = None,
     host: str = "127.0.0.1",
@@ -33,7 +32,7 @@ def explore(
     browser: Annotated[bool, typer.Option("--browser/--no-browser")] = True,
     terminal: Terminal,
 ) -> None:
-    """Open a page in the browser to watch the model read, correct it, and write with it.
+    """Open a page in the browser to watch the model read, and correct it.
 
     The page shows the text with its entities and its surprisal, what the model expects at every word from the words
     before it, and drawings. Everything stays on this machine: the server listens at 127.0.0.1 unless --host says
@@ -46,7 +45,6 @@ def explore(
       entitynlm explore story.txt --model entitynlm-en --no-browser --port 8765
 
     :param file: The text to open; default: the page asks for one.
-    :param beside: A second model, whose analysis of FILE is shown beside the first one's.
     :param host: The address to listen at. Whoever can reach it and knows the printed address can use the explorer.
     :param port: The port to listen at; 0: any that is free.
     :param browser: Open the page in the browser at once; otherwise its address is only printed.
@@ -57,10 +55,10 @@ def explore(
     if file is not None:
         found = (one for _, one in read_inputs([file], terminal, format=format))
         opened = pick_document(found, file, document)
-    elif document is not None or beside is not None:
-        raise ConfigError("--document and --beside belong to a FILE")
+    elif document is not None:
+        raise ConfigError("--document belongs to a FILE")
     listener = listen(host, port)
-    serve(listener, host, model, beside, opened, name_of(file) if file else "", terminal, browser=browser)
+    serve(listener, host, model, opened, name_of(file) if file else "", terminal, browser=browser)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -75,28 +73,17 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    listener: socket.socket, host: str, model: options.ModelOptions, beside: str | None,
+    listener: socket.socket, host: str, model: options.ModelOptions,
     opened: Document | None, name: str, terminal: Terminal, *, browser: bool,
 ) -> None:  # fmt: skip
     """Answer until Ctrl-C. The page is there at once; models are loaded while it is looked at."""
     import uvicorn
 
     from entitynlm.explorer.application import make_app
+    from entitynlm.explorer.measuring import measure_text
     from entitynlm.explorer.models import ModelShelf
     from entitynlm.explorer.security import list_hosts, make_token
-    from entitynlm.explorer.texts import TextShelf, Version
-
-    def measure(*arguments: Any) -> None:
-        from entitynlm.explorer.measuring import (
-            measure_analysis,  # with torch, while the page is looked at
-        )
-
-        measure_analysis(*arguments)
-
-    def read_on(*arguments: Any) -> None:
-        from entitynlm.explorer.measuring import read_ahead
-
-        read_ahead(*arguments)
+    from entitynlm.explorer.texts import TextShelf
 
     def load(name: str) -> EntityNLM:
         from entitynlm.api import EntityNLM
@@ -104,20 +91,15 @@ def serve(
         return EntityNLM(options.ModelOptions(name, model.device, model.threads).load(terminal))
 
     port, token = listener.getsockname()[1], make_token()
-    names = [model.model, *([beside] if beside else [])]
-    shelf = TextShelf(ModelShelf(names, load), measure, read_on)
+    shelf = TextShelf(ModelShelf([model.model], load), measure_text)
     app = make_app(shelf, token=token, hosts=list_hosts(host, port))
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/#token={token}"
     if opened is not None:
-        text = app.routes.open_document(opened, name, model.model)
+        text = app.state.routes.open_document(opened, name, model.model)
         address += f"&text={text.id}"
-        if beside is not None:
-            other = text.add(beside, Version(opened.with_mentions(())))
-            shelf.analyse(text, other)
-            address += f"&beside={other.number}"
-    else:
-        shelf.prepare(model.model)
+    else:  # load the model before the first request for it
+        shelf.worker.submit(lambda job: shelf.models.get(model.model))
     terminal.print(f"the explorer is at {address}", markup=False)
     terminal.remark("Ctrl-C ends it", markup=False)
     if browser:

@@ -14,6 +14,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
+    from entitynlm.generation.generator import GeneratedWord
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
@@ -24,7 +25,6 @@ def generate(
     model: options.ModelOptions,
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=10_000)] = 1,
     words: Annotated[int, typer.Option("-w", "--words", min=1, max=100_000)] = 60,
-    sentences: Annotated[int | None, typer.Option("-s", "--sentences", min=1, max=10_000)] = None,
     temperature: Annotated[float, typer.Option("-t", "--temperature")] = 0.8,
     top_p: float = 0.95,
     cast: str | None = None,
@@ -47,7 +47,7 @@ def generate(
     Examples:
 
       entitynlm generate story.txt --words 80 -n 3
-      entitynlm generate --cast "Anna,the old man" --sentences 5 --seed 7
+      entitynlm generate --cast "Anna,the old man" --words 40 --seed 7
       entitynlm generate story.txt --next-entity Anna --no-new-entities
       entitynlm generate story.txt --plan
       echo "The captain looked at the sea." | entitynlm generate - --plain
@@ -55,20 +55,18 @@ def generate(
     :param file: The text to continue; '-': standard input; default: a story is started.
     :param count: Number of continuations.
     :param words: Generate at least this many words, up to a sentence's end.
-    :param sentences: Generate this many sentences, whatever --words says.
     :param temperature: Temperature of the words: below 1, likely ones are preferred.
     :param top_p: Nucleus sampling: words come from the smallest set with this probability.
-    :param cast: Names of the entities to start with, separated by commas: 'Anna,the old man'.
-    :param next_entity: The next mention refers to this entity.
+    :param cast: Names of entities that come up, each at the start of a sentence: 'Anna,the old man'. Whoever finds no
+        place within the words asked for is named after the text.
+    :param next_entity: The continuation begins with a mention of this entity.
     :param no_new_entities: Mention only the entities of the text and the cast.
     :param plan: Tell who acts next, with the probability of every candidate, and write no text.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text, or the plan as a table.
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
-    request = ContinuationRequest(
-        words, sentences, temperature, top_p, names, next_entity, not no_new_entities
-    )
+    request = ContinuationRequest(words, temperature, top_p, names, next_entity, not no_new_entities)
     prompt = None if file is None else read_prompt_file(file, format, terminal)
     pretrained = model.load(terminal)
     from entitynlm.generation.continuations import generate_continuations, writes_prose
@@ -86,9 +84,10 @@ def generate(
     if plan:
         write_plan(pretrained, prompt, request, seed, out, model.model, terminal)
         return
-    stories = generate_continuations(pretrained, prompt, request, count=count, seed=seed)
+    stream = WordStream(terminal, count, plain=plain)
+    stories = generate_continuations(pretrained, prompt, request, count=count, seed=seed, on_word=stream.add)
     for number, story in enumerate(stories, start=1):
-        show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
+        stream.finish(number, story)
     if out is not None:
         write_text(out, "\n\n".join(story.text for story in stories) + "\n")
     heading = {"task": "generate", "model": model.model, "seed": seed}
@@ -134,26 +133,70 @@ def read_prompt_file(file: str, format: str | None, terminal: Terminal) -> Docum
     return found[0]
 
 
-def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: bool) -> None:
-    """Print the text with its mentions, and the names of their entities."""
-    from rich.text import Text
+class WordStream:
+    """Print continuations, the first one word by word while it is generated; mentions stand in brackets unless it is plain."""
 
-    from entitynlm.interfaces.views import colour_of, number_entities, render_document
+    def __init__(self, terminal: Terminal, count: int, *, plain: bool) -> None:
+        self.terminal, self.count, self.plain = terminal, count, plain
+        self.begun = self.inside = False
+        self.shown = 0  # the number of the last mention's entity
+        self.numbers: dict[int, int] = {}  # as the entities are shown, in the order of their first mention
 
-    if title is not None:
-        terminal.print(Text(f"── {title}", style="dim"))
-    if plain:
-        terminal.print(Text(make_printable(story.text)), soft_wrap=True)
-    else:
-        terminal.print(render_document(story.document))
+    def add(self, number: int, word: GeneratedWord, text: str) -> None:
+        """Print a word of the first continuation; others, which are generated beside it, wait for their ends."""
+        from rich.text import Text
+
+        from entitynlm.interfaces.views import colour_of, write_subscript
+
+        if number > 1:
+            return
+        if not self.begun:
+            self._print_title(1)
+            self.begun, text = True, text.lstrip()
+        own, style, after = make_printable(text.strip()), "", ""
+        if self.inside and not word.e:  # the mention was shortened
+            self.terminal.print(
+                Text("]" + write_subscript(self.shown), style=f"bold {colour_of(self.shown)}"), end=""
+            )
+            self.inside = False
+        gap = text[: len(text) - len(text.lstrip())]
+        if word.e and not self.plain:
+            shown = self.shown = self.numbers.setdefault(word.e, len(self.numbers) + 1)
+            style = f"bold {colour_of(shown)}"
+            own = own if self.inside else f"[{own}"
+            self.inside = word.l > 1
+            after = "" if self.inside else "]" + write_subscript(shown)
+        self.terminal.print(Text(gap) + Text(own + after, style=style), end="", soft_wrap=True)
+
+    def finish(self, number: int, story: Continuation) -> None:
+        """Print a continuation, unless its words are there already, and who is who in it and who of the cast is missing."""
+        from rich.text import Text
+
+        from entitynlm.interfaces.views import colour_of, number_entities, render_document
+
+        if number > 1:
+            self._print_title(number)
+            shown = Text(make_printable(story.text)) if self.plain else render_document(story.document)
+            self.terminal.print(shown, soft_wrap=True)
+        else:
+            self.terminal.print()
         known = Text()
-        for entity, number in number_entities(story.document).items():
+        for entity, own in number_entities(story.document).items() if not self.plain else ():
             if entity in story.names:
-                known.append(make_printable(f"  {number} {story.names[entity]}"), style=colour_of(number))
+                known.append(make_printable(f"  {own} {story.names[entity]}"), style=colour_of(own))
         if known:
-            terminal.print(Text("who is who:", style="dim") + known)
-    if title is not None:
-        terminal.print()
+            self.terminal.print(Text("who is who:", style="dim") + known)
+        if story.missing:
+            names = make_printable(", ".join(story.missing))
+            self.terminal.remark(f"not mentioned: {names}; more --words make room for the whole cast")
+        if self.count > 1:
+            self.terminal.print()
+
+    def _print_title(self, number: int) -> None:
+        from rich.text import Text
+
+        if self.count > 1:
+            self.terminal.print(Text(f"── {number} of {self.count}", style="dim"))
 
 
 def to_json(story: Continuation) -> dict[str, Any]:
@@ -162,6 +205,7 @@ def to_json(story: Continuation) -> dict[str, Any]:
     assert document.offsets is not None
     return {
         "text": story.text,
+        "missing": list(story.missing),
         "mentions": [
             {
                 "start": document.offsets[mention.start][0],

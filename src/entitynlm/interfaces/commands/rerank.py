@@ -93,25 +93,23 @@ def rerank(
     from entitynlm.coref.reranking import combination as combining
 
     figures: dict[str, Any] = {"task": "rerank", "model": model.model}
-    combination = combining.BY_MODEL
-    if weight is not None:
-        combination = combining.Combination({combining.BASELINE: 1.0, "P": weight})
-    elif dev_lists is not None:
+    if dev_lists is not None:
         tracked = track(terminal, "searching the weight", dev_lists)
-        scored = [combining.score_list(pretrained, *pair, ["P"]) for pair in tracked]
+        scored = [combining.score_list(pretrained, *pair) for pair in tracked]
         keys = [clean_key(document, singletons=making.singletons) for document, _ in dev_lists]
         counts = [
             count_candidates(key, item.candidates) for key, (_, item) in zip(keys, dev_lists, strict=True)
         ]
         found = combining.search_weight(scored, counts)
-        combination, figures["dev_conll"] = found.combination, found.dev_conll
+        weight, figures["dev_conll"] = found.weight, found.dev_conll
     changed, documents = [], []
     for document, item in track(terminal, "reranking", lists):
-        choice = combination.choose(combining.score_list(pretrained, document, item, combination.weights))
+        choice = combining.score_list(pretrained, document, item).choose(weight)
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
         documents.append(options.sign(document.with_clusters(item.candidates[choice].clusters), model.model))
     write_documents(documents, out, to)
     moved = sum(entry["chosen"] != 0 for entry in changed)
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())
+    weights = {"P": 1.0} if weight is None else {"baseline": 1.0, "P": weight}
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in weights.items())
     terminal.remark(f"wrote {count(documents, 'document')}, {moved} not with the first candidate; by {shown}")
-    terminal.write_json({**figures, "weights": dict(combination.weights), "documents": changed})
+    terminal.write_json({**figures, "weights": weights, "documents": changed})

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import keyword
 import math
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, astuple, dataclass, fields, make_dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +18,7 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import Files, KeepText, read_inputs, require_mentions
 from entitynlm.interfaces.table_pairs import TablePair
+from entitynlm.progress import track
 from entitynlm.row_files import Kind, choose_kind, write_rows
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from entitynlm.text.document import Document
 
 Table = Literal["tokens", "mentions"]
+WhiteSpace = Literal["exact", "collapsed"]
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 
 
@@ -54,10 +54,16 @@ class SurprisalOptions:
         return measure_surprisal(pretrained, document, progress=terminal, **settings)
 
     def report(self, pretrained: Pretrained, document: Document, terminal: Terminal) -> Report:
-        """Measure one text and make a report of it."""
+        """Measure one text and make a report of it; its mentions are found first, unless they are given."""
+        from entitynlm.coref.annotation import annotate_document
         from entitynlm.report.contents import make_report
 
-        return make_report(pretrained, self.measure(lambda: pretrained, document, terminal, hindsight=True))
+        more = {}
+        given = self.mentions == "given" or (self.mentions == "auto" and document.mentions)
+        if not given and not pretrained.untrained:
+            document = annotate_document(pretrained, document.with_mentions(()), progress=terminal)
+            more["mentions"] = "sampled"
+        return make_report(self.measure(lambda: pretrained, document, terminal, **more))
 
 
 @dataclass(frozen=True)
@@ -65,12 +71,9 @@ class TableOptions(SurprisalOptions):
     """The settings of a measurement that is written as tables.
 
     :param sentence_ends: Add rows for the ends of sentences (</s>).
-    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns
-        that end in _hindsight are filled. All other figures depend on no word to come.
     """
 
     sentence_ends: bool = False
-    hindsight: bool = False
 
 
 def surprisal(
@@ -84,6 +87,7 @@ def surprisal(
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
+    white_space: WhiteSpace = "exact",
     format: options.Format = None,
     keep_text: KeepText = None,
     terminal: Terminal,
@@ -99,7 +103,7 @@ def surprisal(
     over referents, new or old, distances, form of the expression.
 
     No word changes a figure before it: the table of a text's beginning is the beginning of the text's table, to 1e-4
-    bits. With --hindsight, columns of their own have what an annotation finds that has read the text to its end.
+    bits. For an annotated text the rows of mentions are its own; --mentions sampled still sums over mentions at words.
 
     --model huggingface:NAME measures words by a pretrained language model without entities; mentions are those that
     the text brings along.
@@ -119,11 +123,13 @@ def surprisal(
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv
-        file with the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or
-        columns region1, region2, … instead of it, part it into regions; a row is a region.
+        file with the columns item, condition, context and target (other columns are kept). Bars (|) part a
+        target into regions; a row is a region, with --rows mentions a mention.
+        Mentions may be marked: [She:Anna].
     :param compare: With --items: rows are differences within an item between the values of a column, such as condition, with
         their standard errors; lines of an item are compared where they have the same condition.
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
+    :param white_space: With a pretrained language model: read paragraph breaks and double spaces as they stand, or as one space.
         Default: as the model was trained, which is with them.
     """
     assert files is not None
@@ -135,22 +141,17 @@ def surprisal(
     if items is not None:
         if files != [STANDARD]:
             raise ConfigError("--items is a file of its own: give no other text with it")
-        if (
-            measuring.sentence_ends
-            or measuring.hindsight
-            or format
-            or rows != "tokens"
-            or measuring.mentions == "given"
-        ):
-            told = "--sentence-ends, --hindsight, --format, --rows and --mentions given are for texts, not for --items"
-            raise ConfigError(told)
-        write_items(items, compare, model, measuring, out, table_kind, terminal, word_boundaries)
+        if measuring.sentence_ends or format:
+            raise ConfigError("--sentence-ends and --format are for texts, not for --items")
+        if compare and rows != "tokens":
+            raise ConfigError("--compare has rows of differences: give it without --rows")
+        write_items(items, compare, model, measuring, out, table_kind, terminal, word_boundaries, rows)
         return
     check_outputs(itertools.chain(*SURPRISAL_TABLES.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
-    pretrained = load_bounded(model, terminal, word_boundaries)
+    pretrained = load_spelling(model, terminal, word_boundaries, exact=white_space == "exact")
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
@@ -162,15 +163,18 @@ def surprisal(
             yield path, tables
 
     SURPRISAL_TABLES.write_all(measure(), files, out, table_kind, rows, terminal)
-    terminal.write_json({**head_summary(model, pretrained, measuring), "documents": figures})
+    summary = head_summary(model, pretrained, measuring)
+    terminal.remark(tell_summary(summary), markup=False)
+    terminal.write_json({**summary, "documents": figures})
 
 
-def load_bounded(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
-    """Load the model; with a pretrained language model, choose whether words include their ends."""
-    from entitynlm.model.loading import choose_boundaries
+def load_spelling(
+    model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None, *, exact: bool = False
+) -> Pretrained:
+    """Load the model; with a pretrained language model, choose whether words include their ends and how white space is read."""
+    from entitynlm.model.loading import choose_spelling
 
-    pretrained = model.load(terminal)
-    return pretrained if word_boundaries is None else choose_boundaries(pretrained, word_boundaries)
+    return choose_spelling(model.load(terminal), word_boundaries, exact=exact)
 
 
 def head_summary(
@@ -184,6 +188,15 @@ def head_summary(
     return {**told, **asdict(measuring)}
 
 
+def tell_summary(summary: dict[str, Any]) -> str:
+    """Tell on one line by what surprisal was measured, for the methods section of a paper."""
+    language_model = summary.get("language_model", {})
+    told = {**summary, **{f"language model {name}": value for name, value in language_model.items()}}
+    left_out = ("task", "language_model", "mentions", "sentence_ends")
+    shown = (f"{name.replace('_', ' ')} {value}" for name, value in told.items() if name not in left_out)
+    return "measured by " + ", ".join(shown)
+
+
 def write_items(
     path: Path,
     compare: str | None,
@@ -193,58 +206,27 @@ def write_items(
     kind: Kind,
     terminal: Terminal,
     word_boundaries: bool | None,
+    rows: Table,
 ) -> None:
-    """Measure experimental items, and write their regions or the differences between conditions."""
+    """Measure experimental items, and write their regions, their mentions or the differences between conditions."""
     if out != STANDARD:
         check_outputs([Path(out)])
-    from entitynlm.lm.items import (
-        DifferenceRow,
-        RegionRow,
-        compare_conditions,
-        measure_items,
-        name_conditions,
-        read_items,
-    )
+    from entitynlm.lm.items import measure_items, name_conditions, read_items, tabulate_items
     from entitynlm.text.document import Document
 
     items = read_items(path) if compare is None else name_conditions(read_items(path), compare)
-    pretrained = load_bounded(model, terminal, word_boundaries)
+    if measuring.mentions == "given" and not all(item.make_document()[0].mentions for item in items):
+        raise ConfigError("--mentions given needs mentions in every item: mark them like this, [She:Anna]")
+    pretrained = load_spelling(model, terminal, word_boundaries)
     words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}
-    for name in ("mentions", "sentence_ends", "hindsight"):
-        del settings[name]
-    terminal.start("items", len(items))
-    measured = []
-    for found in measure_items(pretrained, items, **settings):
-        measured.append(found)
-        terminal.advance("items", 1)
-    terminal.finish("items")
-    if compare is not None:
-        write_rows(compare_conditions(measured), DifferenceRow, out, kind)
-    else:
-        kept = [(name, str) for name in name_kept(items[0].others)]
-        row_type = make_dataclass("ItemRow", kept, bases=(RegionRow,), frozen=True)
-        rows = (
-            row_type(*astuple(row), *found.item.others.values()) for found in measured for row in found.rows
-        )
-        write_rows(rows, row_type, out, kind)
-    terminal.write_json({**head_summary(model, pretrained, measuring), "items": len(items)})
-
-
-def name_kept(names: Iterable[str]) -> list[str]:
-    """Name the columns that are kept as R and Python can use them: ``own_`` goes before names that are taken or no identifier."""
-    from entitynlm.lm.items import RegionRow
-
-    taken = {column.name for column in fields(RegionRow)}
-    kept: list[str] = []
-    for name in names:
-        name = re.sub(r"\W", "_", name)
-        while name in taken or not name.isidentifier() or keyword.iskeyword(name):
-            name = f"own_{name}"
-        taken.add(name)
-        kept.append(name)
-    return kept
+    measured = list(track(terminal, "items", measure_items(pretrained, items, **settings), len(items)))
+    table = tabulate_items(measured, rows, compare=compare is not None)
+    write_rows(table.rows, table.row_type, out, kind)
+    summary = head_summary(model, pretrained, measuring)
+    terminal.remark(tell_summary(summary), markup=False)
+    terminal.write_json({**summary, "items": len(items)})
 
 
 def get_row_types() -> tuple[type, type]:
