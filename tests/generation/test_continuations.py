@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from entitynlm.api import as_document
 from entitynlm.errors import ConfigError
-from entitynlm.generation import continuations
-from entitynlm.generation.continuations import generate_continuations, is_next_mention, share_border
+from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.generator import LONGEST_PHRASE, GeneratedWord
 from entitynlm.generation.request import ContinuationRequest
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
@@ -48,20 +46,27 @@ def test_wishes_are_kept_and_a_seed_says_the_same(pretrained: Pretrained) -> Non
     assert len({story.text for story in stories}) == 3
 
 
-def test_the_cast_is_introduced_by_name(pretrained: Pretrained) -> None:
-    request = ContinuationRequest(words=20, cast=("old Bob", "Anna"), next_entity="Bob", new_entities=False)
-    (story,) = generate_continuations(pretrained, PROMPT, request, seed=1)
-    first = story.document.mentions[0]
-    assert story.document.words(*first.span).lower() == "old bob" and first.entity == "3"
-    assert set(story.names.values()) <= {"Anna", "Zebedee", "old Bob"}  # Anna is the text's
+def test_the_cast_comes_up_by_name_or_is_missing(pretrained: Pretrained) -> None:
+    request = ContinuationRequest(
+        words=30, cast=("old Bob", "Anna", "Zoe"), next_entity="Bob", new_entities=False
+    )
+    for story in generate_continuations(pretrained, PROMPT, request, seed=1, count=3):
+        first = story.document.mentions[0]
+        assert story.document.words(*first.span) == "Old Bob" and first.start == 0 and first.entity == "3"
+        assert set(story.names.values()) <= {"Anna", "Zebedee", "old Bob", "Zoe"}  # Anna is the text's
+        assert {*request.cast} - {*story.names.values()} == {*story.missing}
+        for mention in story.document.mentions:
+            assert mention.end - mention.start <= LONGEST_PHRASE
 
 
-def test_sentences_are_counted_and_end_at_last(
-    pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(continuations, "LONGEST_SENTENCE", 5)
-    (story,) = generate_continuations(pretrained, None, ContinuationRequest(sentences=3), seed=2)
-    assert story.text.count(".") >= 3 or sum(map(story.text.count, ".!?")) >= 3
+def test_words_are_told_as_they_come(pretrained: Pretrained) -> None:
+    told: dict[int, str] = {1: "", 2: ""}
+
+    def hear(number: int, word: GeneratedWord, text: str) -> None:
+        told[number] += text
+
+    stories = generate_continuations(pretrained, PROMPT, ContinuationRequest(12), count=2, on_word=hear)
+    assert [text.strip() for text in told.values()] == [story.text for story in stories]
 
 
 @pytest.mark.parametrize(
@@ -81,23 +86,3 @@ def test_requests_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         generate_continuations(pretrained, PROMPT, ContinuationRequest(**options))  # type: ignore[arg-type]
-
-
-def test_the_next_mention_is_the_first_and_outermost() -> None:
-    document = as_document("Anna lost her key. Her old key was gone.")
-    mentions = [Mention(0, 1, "a"), Mention(2, 4, "k"), Mention(5, 6, "a"), Mention(5, 8, "k")]
-    annotated = document.with_mentions(mentions)
-    assert is_next_mention(annotated, 5, (5, 8), [(2, 4)]) and is_next_mention(annotated, 5, (7, 8), ())
-    assert not is_next_mention(annotated, 5, (5, 8), [(0, 1)])  # it is linked to another entity
-    assert not is_next_mention(document, 5, (5, 8), ())
-    assert share_border((5, 6), (5, 8)) and not share_border((5, 6), (6, 8))
-
-
-def test_the_stored_model_goes_on_from_its_own_text(pretrained: Pretrained, tmp_path: Path) -> None:
-    from entitynlm.api import EntityNLM
-
-    model = EntityNLM(pretrained)
-    (story,) = model.generate(PROMPT, words=8, seed=4)
-    whole = model.join(PROMPT, story)
-    assert whole.tokens[: len(PROMPT)] == PROMPT.tokens and whole.mentions[:3] == PROMPT.mentions
-    assert len(whole) == len(PROMPT) + len(story.document)

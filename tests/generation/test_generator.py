@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
 
+from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.generator import (
     Constraints,
     GeneratedWord,
@@ -57,7 +59,7 @@ def generate(generator: Generator, state: StoryState, words: int, constraints: C
     while len(generated) < words or state.history.remaining:
         state, word = take_step(generator, state, constraints)
         generated.append(word)
-        constraints = constraints.settle(word.e, word.l)
+        constraints = replace(constraints, due=(), form=word.form if word.l > 1 else ())
     return Generated(*(list(values) for values in zip(*(word[:4] for word in generated), strict=True)))
 
 
@@ -94,7 +96,7 @@ def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Generator) 
 def test_constraints_on_entities_are_kept(generator: Generator) -> None:
     state = add_entity(generator, begin_story(generator.network), "Anna", "Miller")
     state = add_entity(generator, state, "Bob")
-    generated = generate(generator, state, 60, Constraints(next_entity=2, new_entities=False))
+    generated = generate(generator, state, 60, Constraints(due=(2,), new_entities=False))
     mentioned = [e for e in generated.e if e]
     assert mentioned[0] == 2 and set(mentioned) <= {1, 2}
 
@@ -102,10 +104,7 @@ def test_constraints_on_entities_are_kept(generator: Generator) -> None:
 def test_a_name_is_spelled_at_the_first_mention(generator: Generator) -> None:
     state = add_entity(generator, begin_story(generator.network), "old", "Anna")
     name = tuple(generator.words.learn(word) for word in ("old", "Anna"))
-    other = tuple(generator.words.learn(word) for word in ("key", "garden"))
-    score, chosen = generator.choose_words(state, 1, [name, other], Constraints())
-    assert chosen in (name, other) and score < 0
-    generated = generate(generator, state, 2, Constraints(next_entity=1, names={1: name}, mention=True))
+    generated = generate(generator, state, 2, Constraints(due=(1,), list_forms=lambda entity: [name]))
     assert generated.x[:2] == list(name) and generated.e[:2] == [1, 1] and generated.l[:2] == [2, 1]
 
 
@@ -144,3 +143,16 @@ def test_a_refused_word_leaves_the_others_their_proportions() -> None:
     assert (first / first.sum()).tolist() == pytest.approx([0.45 / 0.85, 0.4 / 0.85, 0, 0])
     assert (second / second.sum()).tolist() == pytest.approx([0, 0, 0, 1])
     assert refuse_word(tree, (1,)) and not refuse_word(tree, (0, 3))
+
+
+class FirstWordsOnly(MentionAgreement):
+    """No word may go on with a mention."""
+
+    def introduces(self, word: str, *, first: bool, last: bool) -> bool:
+        return first
+
+
+def test_a_mention_ends_early_where_no_word_can_go_on(generator: Generator) -> None:
+    state = add_entity(generator, begin_story(generator.network), "Anna").choose(1, 1, 2)
+    after, word = take_step(generator, state, Constraints(agreement=FirstWordsOnly()))
+    assert (word.r, word.e, word.l) == (0, 0, 1) and not after.history.remaining

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from entitynlm.discourse.lexicon import guess_gender
 from entitynlm.text.english import (
     DETERMINERS,
     FEMALE,
     GENDERS,
+    HUMAN,
     MALE,
     PREPOSITIONS,
     PRONOUNS,
@@ -25,8 +27,20 @@ COMMON_VERBS = frozenset(
     "went came got took made saw seen looked turned stood sat ran knew told gave found left felt seemed became put let".split()
 )
 NOT_IN_MENTIONS = COMMON_VERBS | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
-NOT_IN_MENTIONS |= set("not never then when while if because".split())
+NOT_IN_MENTIONS |= set(
+    "not never then when while if because that which who whom whose what how why where as than but".split()
+)
+NOT_IN_MENTIONS |= set(
+    "hadn didn wasn couldn wouldn isn doesn don won aren weren tomorrow yesterday today tonight".split()
+)
+NOT_IN_MENTIONS |= PREPOSITIONS - {"of"}
+NOT_IN_MENTIONS |= set(
+    "up down out off instead much else ever again just only also both there here now yes no oh well".split()
+)
 NOT_LAST = {*DETERMINERS, *PREPOSITIONS, "and", "or", "very", "so", "too"} - {*PRONOUNS}
+NOT_LAST |= set(
+    "new old young own same other first last next similar good great little small big long whole only".split()
+)
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
 POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
@@ -34,8 +48,9 @@ POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
-PUNCTUATION = frozenset([*".,;:!?\"'“”‘’()[]{}*_/-–—…", "--", "...", "``", "''", "'s", "’s", "n't"])
 OWN_PRONOUNS = {*PRONOUNS} - {*DETERMINERS}
+COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
+"""Words that have a capital only where a sentence starts."""
 
 
 Expression = tuple[str, ...]
@@ -52,8 +67,11 @@ class MentionAgreement:
         known = self.called.get(entity, ())
         return MentionAgreement({**self.called, entity: known if form in known else (*known, form)})
 
-    def list_forms(self, entity: int) -> list[Expression]:
-        """List the expressions for a known entity: those before, and pronouns that fit; none for a new one."""
+    def list_forms(self, entity: int, *, again: bool = False) -> list[Expression]:
+        """List the expressions for a known entity: those before, and pronouns that fit; none for a new one.
+
+        :param again: it was mentioned just before, so that only a possessive fits: "Bob told him" is not about Bob alone.
+        """
         own = self.called.get(entity, ())
         words = frozenset(
             word.lower()
@@ -63,32 +81,54 @@ class MentionAgreement:
         )  # "his" in "his wife" is not she
         if not own:
             return []
-        plain = (form for form in sorted(BACKWARD) if form.isalpha())  # "'im" begins as a quotation does
-        pronouns = [(form,) for form in plain if self._may_be(PRONOUNS[form], words)]
+        plain = (
+            form for form in sorted(BACKWARD) if form.isalpha() and "sel" not in form
+        )  # no 'im, no himself
+        named = any(form[0][0].isupper() and form[0].lower() not in COMMON_OPENERS for form in own)
+        pronouns = [(form,) for form in plain if self._may_be(PRONOUNS[form], words, named)]
+        if again:
+            return [form for form in pronouns if form[0] in POSSESSIVE_FORMS]
         return list(dict.fromkeys([*own, *pronouns]))
 
-    def list_unfit(self, *, first: bool, last: bool) -> set[str]:
-        """List the words, in lower case, that may not come next in a mention of a new entity.
+    def introduces(self, word: str, *, first: bool, last: bool) -> bool:
+        """Tell whether a word may come next in the first mention of a new entity, which is a name or has a determiner.
 
         :param first: it is the mention's first word, and :param last: its last.
         """
-        unfit = {*NOT_IN_MENTIONS, *PUNCTUATION, *BACKWARD, *(NOT_LAST if last else ())}
+        low = word.lower()
+        if (
+            not word.replace("-", "").isalpha()
+            or low.endswith("ly")
+            or low in NOT_IN_MENTIONS | BACKWARD | self._list_names()
+        ):
+            return False
+        if last and low in NOT_LAST:
+            return False
         if not first:
-            unfit |= OWN_PRONOUNS
-        elif not last:
-            unfit |= OWN_PRONOUNS - POSSESSIVE_FORMS
-        return unfit | self._list_names()
+            return low not in OWN_PRONOUNS
+        if low in OWN_PRONOUNS:
+            return last or low in POSSESSIVE_FORMS
+        return low in DETERMINERS or (word[0].isupper() and low not in PREPOSITIONS)
 
     @staticmethod
-    def _may_be(head: str, known: frozenset[str]) -> bool:
-        """Tell whether a pronoun agrees with pronouns that were used for an entity, else with its number or titles."""
+    def _may_be(head: str, known: frozenset[str], named: bool) -> bool:
+        """Tell whether a pronoun agrees with an entity's number, titles and names, else with pronouns that were used for it.
+
+        What has no name and is not known as human is a thing.
+        """
+        if known & PLURALS:
+            return head == "they"
+        genders = {
+            GENDERS[word] for word in known if GENDERS.get(word) in (MALE, FEMALE) and word not in PRONOUNS
+        }
+        genders = genders or {gender for word in known if named and (gender := guess_gender(word))}
+        if genders:
+            return {"he": MALE, "she": FEMALE}.get(head) in genders
         used = {PRONOUNS[word] for word in known if word in PRONOUNS} & {"he", "she", "it", "they"}
         if used:
             return head in used
-        if known & PLURALS:
-            return head == "they"
-        genders = {GENDERS[word] for word in known if GENDERS.get(word) in (MALE, FEMALE)}
-        return not genders or {"he": MALE, "she": FEMALE}.get(head) in genders
+        human = named or any(GENDERS.get(word) == HUMAN for word in known)
+        return head in ("he", "she") if human else head == "it"
 
     def _list_names(self) -> set[str]:
         """List the words of the names of known entities, but for words that many things share."""

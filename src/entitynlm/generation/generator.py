@@ -9,9 +9,10 @@ continuations, each with its own coroutine, are read by the language model toget
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Generator as Coroutine
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -20,14 +21,15 @@ from torch import Tensor
 
 from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
-from entitynlm.inference.story_state import Expectation, StoryState, create_entities
+from entitynlm.inference.story_state import StoryState, create_entities
 from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.backbones.base import Backbone, Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
 
 MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
-FALLBACK = "it"  # where none came
+FALLBACK = "one"  # where none came
+LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
 LEAST = -50.0  # log-probability of an expression that is impossible here, so that one can be chosen anyway
 
 Words = tuple[int, ...]
@@ -41,39 +43,26 @@ PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Conditions on the next words of a continuation.
+    """Conditions on the next word of a continuation.
 
     :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
     :param top_p: words are drawn from the smallest set that has this probability.
-    :param next_entity: number of the entity that the next mention must be of.
+    :param due: numbers of entities: a mention of one of them starts with the next word; empty: R and E are free.
     :param new_entities: whether new entities may come up.
     :param banned: keys of words that are not chosen, such as a closing bracket that nothing opened.
-    :param banned_pieces: pieces that no word begins with.
-    :param names: the words of the next mention of an entity, by the entity's number (0: the next word outside of mentions).
-    :param agreement: the expressions of all entities: words that don't fit a new entity are not drawn, and
+    :param form: all words of the open mention, where these were chosen at its start.
+    :param agreement: the expressions of all entities: words that can't introduce a new entity are not drawn, and
         :param list_forms: gives the words that a known one may be called by.
-    :param mention: whether a mention starts at the next word where one may; None: that is drawn.
     """
 
     temperature: float = 1.0
     top_p: float = 1.0
-    next_entity: int | None = None
+    due: Collection[int] = ()
     new_entities: bool = True
     banned: tuple[int, ...] = ()
-    banned_pieces: tuple[int, ...] = ()
-    names: Mapping[int, Words] = field(default_factory=dict)
+    form: Words = ()
     agreement: MentionAgreement | None = None
     list_forms: Callable[[int], Sequence[Words]] = field(default=lambda entity: ())
-    mention: bool | None = None
-
-    def settle(self, entity: int, remaining: int) -> Constraints:
-        """Drop the conditions that a word of a mention of ``entity`` (0: of none) has met."""
-        left = self
-        if entity and entity == self.next_entity:
-            left = replace(left, next_entity=None, mention=None)
-        if entity in self.names and remaining == 1:
-            left = replace(left, names={n: name for n, name in self.names.items() if n != entity})
-        return left
 
 
 class GeneratedWord(NamedTuple):
@@ -120,56 +109,45 @@ class Generator:
         self.generator, self.noise = draws, DrawnNoise(draws)
 
     def step(self, state: StoryState, constraints: Constraints) -> Reading[tuple[StoryState, GeneratedWord]]:
-        """Take one step of the generative story of section 2.2; returns the new state and the word."""
+        """Take one step of the generative story of section 2.2; returns the new state and the word.
+
+        A mention ends early, and the word is in none, where no word that could go on with it is probable.
+        """
         first = not state.history.remaining
         chosen = self._choose_mention(state, constraints) if first else state  # 1. and 2.
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
-        named = constraints.names.get(e)
-        unfit: set[str] = set()
-        if e and not named and first and (forms := constraints.list_forms(e)):
-            named, _ = self._draw_form(chosen, forms, constraints.temperature)
-            l = len(named)
+        form = constraints.form
+        if e and first and (forms := constraints.list_forms(e)):
+            form = self._draw_form(chosen, forms, constraints.temperature)
+            l = len(form)
             chosen = state.choose(r, e, l)
-        elif e and not named and constraints.agreement is not None:
-            unfit = constraints.agreement.list_unfit(first=first, last=l == 1)
-        if named:
-            x, pieces, carry = yield from self._put(chosen, named[-l])  # 3. and 4.
-        else:
-            x, pieces, carry = yield from self._draw_word(chosen, e, constraints, unfit)
+        read = None
+        if form:
+            read = yield from self._put(chosen, form[-l])  # 3. and 4.
+        elif e:
+            read = yield from self._draw_word(
+                chosen, constraints, partial(self._introduces, constraints, first, l == 1)
+            )
+            if read is None and not first:  # the mention has ended with the word before
+                state = replace(state, history=replace(state.history, remaining=0), open_type=0)
+        if read is None:  # no mention, or no word that may introduce an entity is probable
+            r, e, l, chosen = 0, 0, 1, state
+            read = yield from self._draw_word(chosen, constraints, lambda word: True)
+        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
         ends = self.words.ends_sentence(x, pieces, state.previous)
         closes = self.words.closes_sentence(pieces)
         following = chosen.read(x, hidden, 0, state.sentence + int(ends))  # 5. and 6.
-        word = GeneratedWord(r, e, l, x, pieces, ends, closes, named or ())
+        word = GeneratedWord(r, e, l, x, pieces, ends, closes, form)
         return replace(following, pieces=pieces, carry=carry, hidden=hidden), word
 
-    @torch.no_grad()
-    def choose_words(
-        self, state: StoryState, entity: int, choices: Sequence[Words], constraints: Constraints
-    ) -> tuple[float, Words]:
-        """Draw one of several expressions for an entity, and tell how probable any of them is at the next word.
-
-        That is log p(R, E) by equations 3 and 4 plus the logarithm of the pieces' probabilities by equation 6.
-        """
-        assert state.hidden is not None
-        chosen = state.choose(int(state.history.mention_types[entity - 1]), entity, 1)
-        best, log_prob = self._draw_form(chosen, choices, constraints.temperature)
-        return float(state.expect(state.hidden, 0).log_probs[entity - 1]) + log_prob, best
-
-    def _draw_form(
-        self, chosen: StoryState, forms: Sequence[Words], temperature: float
-    ) -> tuple[Words, float]:
-        """Draw one of the expressions for an entity by the probability of their first pieces (equation 6).
-
-        The log-probability that is returned with it is that of all of them together.
-        """
+    def _draw_form(self, chosen: StoryState, forms: Sequence[Words], temperature: float) -> Words:
+        """Draw one of the expressions for an entity by the probability of their first pieces (equation 6)."""
         place = self.words.tokenizer.place((), chosen.pieces[-1] if chosen.pieces else None)
         log_probs = chosen.log_prob_pieces(self.network.backbone.state(chosen.carry), place)
         first = [self.words.spell(form[0], chosen.pieces)[0] for form in forms]
-        scores = log_probs[first].double().clamp_min(LEAST)
-        best = forms[self._draw(scores / temperature)]
-        return best, float(log_probs[sorted(set(first))].logsumexp(0))
+        return forms[self._draw(log_probs[first].double().clamp_min(LEAST) / temperature)]
 
     @staticmethod
     def _read_pieces(carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
@@ -179,42 +157,25 @@ class Generator:
         return carry
 
     def _choose_mention(self, state: StoryState, constraints: Constraints) -> StoryState:
-        """Draw R, E and L of the next word."""
+        """Draw R and E of the next word together (equations 3 and 4), then L (equation 5), given the constraints."""
         assert state.hidden is not None
-        r = self._choose_type(state, constraints)
-        if not r:
-            return state
         size = state.hidden.means.shape[1]
         (new_entities,) = create_entities(self.network, self.noise.draw(np.zeros(1), size))
         expected = state.expect(state.hidden, 0, new_entities)
-        candidate = self._choose_entity(expected, r, constraints)
-        length = 1 + self._draw(torch.from_numpy(expected.log_lengths(np.array([candidate]))[0]))
-        e = min(candidate, expected.known) + 1
-        length = len(constraints.names[e]) if constraints.names.get(e) else length
-        return state.choose(r, e, length, new_entities[r - 1])
-
-    def _choose_type(self, state: StoryState, constraints: Constraints) -> int:
-        assert state.hidden is not None
-        if constraints.mention is False:
-            return 0
-        log_probs = torch.from_numpy(state.hidden.log_types[0].copy())
-        known = state.history.mention_types
-        for mention_type in range(1, len(log_probs)):
-            wanted = constraints.next_entity is None or known[constraints.next_entity - 1] == mention_type
-            if not wanted or not (constraints.new_entities or mention_type in known):
-                log_probs[mention_type] = -torch.inf
-        if constraints.mention and bool(torch.isfinite(log_probs[1:]).any()):
-            log_probs[0] = -torch.inf
-        return self._draw(log_probs)
-
-    def _choose_entity(self, expected: Expectation, mention_type: int, constraints: Constraints) -> int:
-        """Draw one of the candidates of a type, by its place; the new entity of the type is the last of them."""
-        if constraints.next_entity is not None:
-            return constraints.next_entity - 1
-        candidates = np.flatnonzero(expected.types == mention_type)
-        if len(candidates) > 1 and not constraints.new_entities:
-            candidates = candidates[:-1]
-        return int(candidates[self._draw(torch.from_numpy(expected.log_entities[candidates]))])
+        log_probs = np.append(
+            expected.log_types[0], expected.log_probs
+        )  # (1 + N + K,) no mention comes first
+        if constraints.due:
+            log_probs[[n for n in range(len(log_probs)) if n not in constraints.due]] = -np.inf
+        elif not constraints.new_entities:
+            log_probs[1 + expected.known :] = -np.inf
+        drawn = self._draw(torch.from_numpy(log_probs))
+        if not drawn:
+            return state
+        r = int(expected.types[drawn - 1])
+        lengths = expected.log_lengths(np.array([drawn - 1]))[0, :LONGEST_PHRASE]
+        length = 1 + self._draw(torch.from_numpy(lengths))
+        return state.choose(r, min(drawn, expected.known + 1), length, new_entities[r - 1])
 
     def _put(self, state: StoryState, x: int) -> Reading[tuple[int, Words, Carry]]:
         """Let the backbone read a word; returns it with its pieces and what the backbone carries on."""
@@ -222,22 +183,30 @@ class Generator:
         carry = yield from self._read_pieces(state.carry, pieces)
         return x, pieces, carry
 
+    @staticmethod
+    def _introduces(constraints: Constraints, first: bool, last: bool, word: str) -> bool:
+        agreement = constraints.agreement
+        return agreement is None or agreement.introduces(word, first=first, last=last)
+
     def _draw_word(
-        self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
-    ) -> Reading[tuple[int, Words, Carry]]:
-        """Draw a word piece by piece; a word that is banned, does not end or can't be shown is drawn again."""
+        self, state: StoryState, constraints: Constraints, may_stand: Callable[[str], bool]
+    ) -> Reading[tuple[int, Words, Carry] | None]:
+        """Draw a word piece by piece; a word that may not stand here, does not end or can't be shown is drawn again.
+
+        None: no word that may stand here is probable.
+        """
         tree: PieceTree = {}
+        entity = state.history.current if state.open_type else 0
         for _ in range(MOST_DRAWS):
             pieces = yield from self._draw_pieces(state, entity, constraints, tree)
             if self.words.is_whole(pieces, in_mention=bool(entity)):
                 x = self.words.learn(self.words.tokenizer.join(pieces))
-                if x not in constraints.banned and self.words[x].lower() not in unfit:
+                if x not in constraints.banned and may_stand(self.words[x]):
                     carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
                     return x, pieces, carry
             if not refuse_word(tree, pieces):
                 break
-        # no word that may stand here is probable
-        return (yield from self._put(state, self.words.learn(FALLBACK)))
+        return None
 
     def _draw_pieces(
         self, state: StoryState, entity: int, constraints: Constraints, tree: PieceTree
@@ -254,8 +223,6 @@ class Generator:
                 log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
                 opens = bool(entity) and not pieces
                 log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
-                if not pieces or (tokenizer.write(pieces) or "-").isspace():  # a word may follow a line's end
-                    log_probs[list(constraints.banned_pieces)] = -torch.inf
                 probs = torch.softmax(sharpen(log_probs, constraints).double().cpu(), -1)
                 tree[pieces] = (carry, probs)
             drawn = torch.multinomial(tree[pieces][1], 1, generator=self.generator)

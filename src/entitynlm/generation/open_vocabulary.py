@@ -7,7 +7,7 @@ final mark and the quotation marks and brackets that close right after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -86,17 +86,6 @@ class OpenVocabulary:
         return mark in TIGHT_AFTER or (
             mark in STRAIGHT_QUOTES and (rest.isspace() or rest[-1:] in TIGHT_AFTER)
         )
-
-    def list_first_pieces(self, words: Iterable[str]) -> tuple[int, ...]:
-        """List the pieces that are one of these words alone, after a space or not, with a capital or not."""
-        found: set[int] = set()
-        for form in {form for word in words for form in (word, word.lower(), word.capitalize())}:
-            for spaces in (None, np.ones(1, dtype=np.bool_)):
-                spelled = self.tokenizer.encode_pieces([form], spaces)
-                assert spelled is not None
-                if sum(not self.tokenizer.ends_word(piece) for piece in spelled[0].tolist()) <= 1:
-                    found.add(int(spelled[0][0]))
-        return tuple(sorted(found))
 
     # -- words that were drawn -------------------------------------------------------------------------------------------
 

@@ -51,9 +51,9 @@ class StoryOpening:
             self.state = begin_story(self.network)
         else:
             self.state = self._read_prompt(pretrained, prompt)
-        self.added = [
-            self._add_entity(tuple(member.split())) for member in cast if self.find_entity(member) is None
-        ]
+        for member in cast:
+            if self.find_entity(member) is None:
+                self._add_entity(tuple(member.split()))
 
     @property
     def begins_sentence(self) -> bool:
@@ -79,7 +79,7 @@ class StoryOpening:
         return read_prompt(self.network, encoded, self.noise, ended=self.begins_sentence)
 
     @torch.no_grad()
-    def _add_entity(self, name: tuple[str, ...]) -> int:
+    def _add_entity(self, name: tuple[str, ...]) -> None:
         """Add a member of the cast: an entity whose vector has read its name, which the story has not mentioned.
 
         Its type is the one that equation 3 likes best after the prompt.
@@ -96,9 +96,7 @@ class StoryOpening:
         for row in reading.after[0]:
             vector = network.update(vector, network.project_update(reading.table[int(row)]))
         self.state = self.state.add_entity(mention_type, vector.cpu().numpy())
-        number = self.state.history.entities
-        self.names[number] = name
-        return number
+        self.names[self.state.history.entities] = name
 
     def require_entity(self, name: str) -> int:
         """Find the entity of a name, or refuse the request."""

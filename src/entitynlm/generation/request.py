@@ -16,16 +16,15 @@ COLDEST, HOTTEST = 0.01, 100.0  # the likeliest word alone; all words alike: log
 class ContinuationRequest:
     """A request for a continuation.
 
-    :param words: the least number of words, which go on to a sentence's end; or :param sentences: the number of sentences.
+    :param words: the least number of words, which go on to a sentence's end.
     :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
     :param top_p: words are drawn from the smallest set that has this probability.
-    :param cast: names of entities that the story starts with, besides those of the text.
-    :param next_entity: the name of the entity that the next mention must be of.
+    :param cast: names of entities that come up, each as the subject of a sentence, while there are sentences.
+    :param next_entity: the name of the entity that the continuation begins with.
     :param new_entities: whether other entities may come up.
     """
 
     words: int = 60
-    sentences: int | None = None
     temperature: float = 0.8
     top_p: float = 0.95
     cast: tuple[str, ...] = ()
@@ -33,8 +32,8 @@ class ContinuationRequest:
     new_entities: bool = True
 
     def __post_init__(self) -> None:
-        if self.words < 1 or (self.sentences is not None and self.sentences < 1):
-            raise ConfigError("a continuation has one word and one sentence at least")
+        if self.words < 1:
+            raise ConfigError("a continuation has one word at least")
         if not COLDEST <= self.temperature <= HOTTEST:  # which nan is not either
             raise ConfigError(
                 f"the temperature is a number from {COLDEST} to {HOTTEST}, not {self.temperature}"
@@ -48,8 +47,9 @@ class ContinuationRequest:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Continuation(Result):
-    """A generated text, its document with mentions, and the names of its entities."""
+    """A generated text, its document with mentions, the names of its entities, and members of the cast that it lacks."""
 
     text: str
     document: Document
     names: Mapping[str, str]
+    missing: tuple[str, ...] = ()
