@@ -1,4 +1,4 @@
-"""The runner: what is stored is not made again, other settings are, and a folder belongs to one corpus."""
+"""The runner: what is stored is not made again, other settings are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.experiments.runner import Runner
-from entitynlm.text.document import Document
 
 
 def test_a_step_is_made_once_for_its_settings(tmp_path: Path) -> None:
@@ -28,14 +27,3 @@ def test_a_step_is_made_once_for_its_settings(tmp_path: Path) -> None:
     (tmp_path / "steps" / "one.json").write_text("{")
     with pytest.raises(DataError, match="measured again"):
         run(tmp_path, 1)
-
-
-def test_a_folder_belongs_to_one_corpus(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
-    first, second = Document("a", ("one",)), Document("a", ("two",))
-    runner.check_corpus({"train": [first]})
-    runner.check_corpus({"train": [first], "dev": [second]})
-    with pytest.raises(ConfigError, match=r"another corpus \(its dev documents"):
-        runner.check_corpus({"dev": [first]})
-    with pytest.raises(ConfigError, match="needs a folder"):
-        Runner().check_corpus({"train": [first]})

@@ -18,7 +18,6 @@ from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores, pool_
 from entitynlm.progress import Progress
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import complete_pretrained
 from entitynlm.training.settings import Settings
 
 Documents = dict[str, Sequence[Document]]
@@ -123,16 +122,14 @@ def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_
 
 
 def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_path: Path) -> None:
-    train, dev = documents["train"], documents["dev"]
-    settings = make_settings()
-    complete_pretrained(tmp_path, train, dev, settings, parts=["generative"], seed=3)
-    weights = (tmp_path / "generative.safetensors").read_bytes()
-    pretrained = complete_pretrained(tmp_path, train, dev, settings, parts=["generative", "rnnlm"], seed=3)
-    assert pretrained is not None
+    settings, runner = make_settings(), Runner(tmp_path)
+    runner.train("m", documents, settings, parts=["generative"], seed=3)
+    weights = (tmp_path / "m" / "generative.safetensors").read_bytes()
+    pretrained = runner.train("m", documents, settings, parts=["generative", "rnnlm"], seed=3)
     assert set(pretrained.parts) == {"generative", "rnnlm"}
-    assert (tmp_path / "generative.safetensors").read_bytes() == weights
+    assert (tmp_path / "m" / "generative.safetensors").read_bytes() == weights
     with pytest.raises(ConfigError, match=r"another seed \(generative, rnnlm\)"):
-        complete_pretrained(tmp_path, train, dev, settings, parts=["generative"], seed=4)
+        runner.train("m", documents, settings, parts=["generative"], seed=4)
 
 
 def make_scores(*log_probs: float, error: float = 0.0, tokens: int = 10) -> SplitScores:

@@ -1,4 +1,4 @@
-"""Table 2 on small invented documents: blocks of reranked candidates, the model by itself, folds, tables and summary."""
+"""Table 2 on small invented documents: blocks of reranked candidates, the model by itself, folds and tables."""
 
 from __future__ import annotations
 
@@ -115,12 +115,6 @@ def test_lists_that_are_given_stay_as_they_are() -> None:
     assert "given: P + baseline" not in rows  # no development documents to find a weight on
 
 
-def test_scores_must_be_those_of_the_documents() -> None:
-    splits, scores = make_case()
-    with pytest.raises(ValueError, match="shorter"):
-        Coreference(Runner()).measure_block("small", splits, {**scores, "test": scores["test"][:1]}, None)
-
-
 def test_folds_test_every_document_once() -> None:
     documents = [make_document(str(number)) for number in range(11)]
     folds = make_folds(documents, 4)
@@ -171,13 +165,13 @@ def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
         run(6)
 
 
-def test_tables_and_summary_of_given_lists() -> None:
+def test_tables_of_given_lists() -> None:
     document = make_document("d")
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     experiment = Coreference(Runner(), 2, trials=10)
     documents = {"dev": [document], "test": [document]}
     found = experiment.evaluate(documents, ("dev", "test"), None, lambda split: lists, "mine")
-    result = describe(found, experiment, corpus="tales", facts={"model": None})
+    result = describe([found], experiment, corpus="tales", facts={"model": None})
     assert [table.title for table in result.tables] == [
         "mine, dev (1 documents, F1)",
         "mine, test (1 documents, F1)",
@@ -185,8 +179,7 @@ def test_tables_and_summary_of_given_lists() -> None:
     best, oracle = result.tables[1].list_cells()
     assert (best[:2], oracle[:2]) == (["one best", "0.00"], ["given: oracle", "100.00"])
     assert oracle[-1].startswith("+100.00, p = ")
-    assert [row.system for row in result.summary.rows] == ["mine, one best", "mine, given: oracle"]
-    assert [row.paper for row in result.summary.rows] == [62.93, None]
+    assert [row.paper for row in result.tables[1].rows] == [62.93, None]
     assert result.figures["blocks"][0]["splits"]["test"]["documents"] == 1
     assert result.figures["model"] is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from entitynlm.experiments.runner import Runner
-from entitynlm.experiments.table3_entity_prediction import EntityPrediction, choose_rows, describe
+from entitynlm.experiments.table3_entity_prediction import EntityPrediction, describe
 from entitynlm.prediction.slots import find_similar_slots
 from entitynlm.training.settings import load_settings
 from support.small_stories import make_stories
@@ -25,10 +25,4 @@ def test_rows_that_do_not_change_with_the_seed_are_made_once(tmp_path: Path) -> 
     assert table.columns == ("accuracy", "interval", "new", "old")
     assert [row.paper for row in table.rows] == [31.08, 45.34]
     assert any(remark.startswith("shallow against always-new") for remark in table.remarks)
-    assert [row.system for row in result.summary.rows] == ["Always new", "Shallow features"]
     assert result.figures["out"] == "here" and result.figures["seeds"]["numbers"] == [1, 2]
-
-
-def test_rows_are_in_the_tables_order() -> None:
-    assert choose_rows(["human", "modi"], model=False, human=False) == ["modi", "human"]
-    assert choose_rows([], model=False, human=True) == ["always-new", "shallow", "modi", "human"]

@@ -67,7 +67,6 @@ def test_reading_towards_a_word_changes_no_answer(pretrained: Pretrained) -> Non
     missing = prepared.count_missing(token)
     prepared.read_towards(token, 2)
     assert prepared.count_missing(token) == missing - 2
-    prepared.prepare(len(prepared))
     assert plain.expect(token) == prepared.expect(token)
     assert Walk(pretrained, DOCUMENT, along_mentions=True).count_missing(token) == 0
 

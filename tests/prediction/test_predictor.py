@@ -9,13 +9,11 @@ import pytest
 
 from entitynlm.errors import ConfigError
 from entitynlm.model.pretrained import load_pretrained, save_pretrained
-from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, StateChooser, train_predictor
+from entitynlm.prediction.predictor import EntityPredictor, StateChooser, train_predictor
 from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import find_similar_slots
 from support.small_bundles import make_bundle
 from support.small_stories import make_stories, make_story
-
-TINY = PredictorConfig(hidden=8, match=4, scorer=8, embeddings="random", epochs=3, batch_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +22,13 @@ def states() -> StoryStates:
 
 
 @pytest.fixture(scope="module")
-def predictor(states: StoryStates) -> EntityPredictor:
+def predictor(states: StoryStates, short_training: None) -> EntityPredictor:
     train, development = (
         [(s, find_similar_slots(s).positions) for s in make_stories(n, first=f)]
         for n, f in ((30, 0), (6, 50))
     )
     told: list[str] = []
-    trained = train_predictor(train, development, states, TINY, seed=1, say=told.append)
+    trained = train_predictor(train, development, states, seed=1, say=told.append)
     losses = [float(line.split("on development ")[1].split(",")[0]) for line in told]
     assert len(losses) == 3 and losses[-1] < losses[0]
     assert trained.notes["best"]["development_loss"] == pytest.approx(min(losses), abs=1e-3)
@@ -58,4 +56,4 @@ def test_a_predictor_is_stored_with_its_model(predictor: EntityPredictor, tmp_pa
 def test_without_slots_there_is_nothing_to_learn_from(states: StoryStates) -> None:
     story = make_story(1)
     with pytest.raises(ConfigError, match="no mentions to learn from"):
-        train_predictor([(story, [0])], [(story, [])], states, TINY, seed=1)
+        train_predictor([(story, [0])], [(story, [])], states, seed=1)

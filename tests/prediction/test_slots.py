@@ -9,7 +9,7 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.table3_entity_prediction import EntityPrediction, Predictors
-from entitynlm.prediction.evaluation import HumanChooser, measure_row
+from entitynlm.prediction.evaluation import measure_people, measure_row
 from entitynlm.prediction.slots import (
     SlottedStory,
     collect_slots,
@@ -40,8 +40,7 @@ def test_human_slots_ask_before_the_mentions_first_word(tmp_path: Path) -> None:
     slotted = find_human_slots(story, read_guesses(path))
     assert slotted.positions == [0, story.sentences[1][0]]
     assert [slot.is_new for slot in slotted.slots] == [True, False]
-    row = measure_row("human", HumanChooser([slotted]), [slotted])
-    assert row.accuracy == 100
+    assert measure_people([slotted]).accuracy == 100
     path.write_text('{"a": 3}')
     with pytest.raises(DataError, match="guesses"):
         read_guesses(path)
@@ -51,5 +50,5 @@ def test_stories_without_slots_are_left_out() -> None:
     story = make_story(1, sentences=2)
     assert collect_slots([story], None) == []
     with pytest.raises(ConfigError, match="no slots"):
-        measure_row("always-new", Predictors(EntityPrediction({}, [])).get("always-new"), [])
+        measure_row("always-new", Predictors(EntityPrediction({}, [])).make("always-new"), [])
     assert isinstance(find_similar_slots(story), SlottedStory)

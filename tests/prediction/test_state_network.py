@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from entitynlm.prediction.features import SIZE
-from entitynlm.prediction.predictor import PredictorConfig, StateNetwork
+from entitynlm.prediction.predictor import StateNetwork
 from entitynlm.prediction.slot_batches import SlotBatch, join_batches
 
 WORDS, WIDTH, MIDDLE, TYPES = 7, 4, 6, 2
@@ -32,7 +32,7 @@ def make_batch(seed: int) -> SlotBatch:
 @pytest.fixture
 def network() -> StateNetwork:
     torch.manual_seed(0)
-    network = StateNetwork(PredictorConfig(hidden=6, match=4, scorer=5), WORDS, WIDTH, MIDDLE, TYPES)
+    network = StateNetwork(WORDS, WIDTH, MIDDLE, TYPES)
     network.outputs.normal_()
     return network.eval()
 

@@ -16,10 +16,11 @@ import numpy as np
 from entitynlm.config import Mode
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import read_json, write_atomically
-from entitynlm.model.pretrained import Pretrained
+from entitynlm.model.packaged import CONFIG_FILE
+from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import complete_pretrained
+from entitynlm.training.recipe import check_stored, train_pretrained
 from entitynlm.training.settings import Settings
 
 CORPUS_FILE = "corpus.json"
@@ -91,14 +92,23 @@ class Runner:
         self, name: str, documents: Documents, settings: Settings, *, parts: Sequence[Mode], seed: int
     ) -> Pretrained:
         """The model in the folder ``name``, of which those ``parts`` that are missing are trained; stopping is an interrupt."""
-        trained = complete_pretrained(
-            self.locate(name),
+        folder = self.locate(name)
+        stored = load_pretrained(folder, device=self.device) if (folder / CONFIG_FILE).exists() else None
+        if stored is not None:
+            check_stored(stored, settings, seed=seed, folder=folder)
+        missing = [part for part in parts if stored is None or part not in stored.parts]
+        if stored is not None and not missing:
+            return stored
+        trained = train_pretrained(
             documents["train"],
             documents["dev"],
             settings,
-            parts=parts,
+            parts=missing,
+            base=stored,
             seed=seed,
             device=self.device,
+            folder=folder,
+            resume=True,
             progress=self.progress,
         )
         if trained is None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
-
-from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 
 NOTICE = (
     "The paper's figures are of CoNLL-2012 and InScript. Where ours are of another corpus, compare the order of the systems and "
@@ -78,15 +76,6 @@ class ResultTable:
             found.append([*cells, row.note] if self.has_notes else cells)
         return found
 
-    def select(self, column: str, heading: str, *, prefix: str = "", note: str = "") -> list[ResultRow]:
-        """One column of the comparable rows, under another heading; what stands in the column ``note`` is their note."""
-        rows = [row for row in self.rows if row.comparable and column in row.cells]
-        notes = [str(row.cells.get(note, row.note)) for row in rows]
-        return [
-            replace(row, system=prefix + row.system, cells={heading: row.cells[column]}, note=own)
-            for row, own in zip(rows, notes, strict=True)
-        ]
-
     def is_number(self, column: int) -> bool:
         """Tell whether a column of the heading has figures, which are set to the right."""
         if 0 < column <= len(self.columns):
@@ -94,46 +83,22 @@ class ResultTable:
             return any(isinstance(row.cells.get(name), Figure) for row in self.rows)
         return column > len(self.columns) and bool(self.heading[column])
 
-    def to_dict(self) -> dict[str, Any]:
-        rows = [
-            {
-                "system": row.system,
-                "figures": {
-                    name: {"value": cell.value, "error": cell.error} if isinstance(cell, Figure) else cell
-                    for name, cell in row.cells.items()
-                },
-                "paper": row.paper,
-                "comparable": row.comparable,
-                "note": row.note,
-            }
-            for row in self.rows
-        ]
-        return {**asdict(self), "rows": rows}
-
-
-def make_summary(task: str, corpus: str, rows: Sequence[ResultRow], remarks: Sequence[str]) -> ResultTable:
-    """One of the paper's tables: a single figure for each system, on ``corpus``, beside the paper's."""
-    return ResultTable(TABLE_TITLES[task], (corpus,), tuple(rows), CORPORA[task], tuple(remarks))
-
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """All tables, one figure for each system beside the paper's, and everything that was measured as plain values."""
+    """All tables, and everything that was measured as plain values."""
 
-    task: str
+    title: str
     tables: Sequence[ResultTable]
-    summary: ResultTable
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, Any]
 
 
-def write_markdown(
-    tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = (), notice: str = NOTICE
-) -> str:
-    lines = [f"# {title}\n", f"{notice}\n"]
-    for table in tables:
+def write_markdown(result: ExperimentResult) -> str:
+    lines = [f"# {result.title}\n", f"{NOTICE}\n"]
+    for table in result.tables:
         lines += [f"## {_escape(table.title)}\n", *_list_markdown(table), ""]
         lines += [*(f"- {_escape(remark)}" for remark in table.remarks), ""]
-    return "\n".join([*lines, *(f"- {_escape(remark)}" for remark in remarks)]) + "\n"
+    return "\n".join(lines)
 
 
 def _list_markdown(table: ResultTable) -> Iterator[str]:

@@ -5,22 +5,19 @@ OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import msgspec
 
 from entitynlm.config import Mode
-from entitynlm.experiments.paper import CORPORA
+from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
 from entitynlm.lm.evaluation import (
-    BARE_MODEL,
-    FINE_TUNED,
     ModelsCompared,
     Sampling,
-    check_encoders,
     make_bare,
     measure_split,
 )
@@ -37,9 +34,6 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.training.settings import Settings
-
-MAIN = ("5-gram", BARE_MODEL, FINE_TUNED, "RNNLM", "EntityNLM")
-"""Rows that others are compared with."""
 
 TRAINED_PARTS: tuple[Mode, ...] = ("generative", "rnnlm", "causal")
 LIKELIHOOD = "likelihood"
@@ -84,20 +78,18 @@ class LanguageModelling:
     likelihoods: Sequence[str] = ENTITY_LIKELIHOODS
     ngram: bool = True
 
-    def evaluate(self, pretrained: Pretrained, rnnlm: Pretrained | None = None) -> Perplexities:
-        """A given model beside the LSTM that it has, or that of ``rnnlm``; rows that are missing are remarked on."""
+    def evaluate(self, pretrained: Pretrained) -> Perplexities:
+        """A given model beside the LSTM that it has; rows that are missing are remarked on."""
         say = self.runner.progress.message
-        if rnnlm is None and pretrained.language_model is None:
-            say(
-                "remark: no RNNLM row: the model has none (train with --parts rnnlm, or name one with --rnnlm)"
-            )
+        if pretrained.language_model is None:
+            say("remark: no RNNLM row: the model has none (train with --parts rnnlm)")
         if self.ngram and "train" not in self.documents:
             say("remark: no 5-gram row: the corpus has no training documents to estimate it from")
         elif self.ngram and not isinstance(pretrained.encoder.tokenizer, Vocabulary):
             say(
                 "remark: no 5-gram row: the model has an open vocabulary, and n-grams are of words that can be listed"
             )
-        models = self._gather(pretrained, rnnlm)
+        models = self._gather(pretrained)
         return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
 
     def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
@@ -113,11 +105,11 @@ class LanguageModelling:
         trained = self.runner.train(f"seed-{seed}", self.documents, settings, parts=TRAINED_PARTS, seed=seed)
         key = {
             "trained": {part: trained.notes["training"][part] for part in TRAINED_PARTS},
-            "sampling": asdict(replace(self.sampling, workers=1)),
+            "sampling": asdict(self.sampling),
             "likelihoods": list(self.likelihoods),
             "ngram": self.ngram,
         }
-        gather = cache(lambda: self._gather(trained, None))
+        gather = cache(lambda: self._gather(trained))
         return {
             split: self.runner.step(
                 f"scores/seed-{seed}-{split}",
@@ -129,19 +121,18 @@ class LanguageModelling:
             for split in self.splits
         }
 
-    def _gather(self, pretrained: Pretrained, rnnlm: Pretrained | None) -> ModelsCompared:
+    def _gather(self, pretrained: Pretrained) -> ModelsCompared:
         """The models compared, the 5-gram estimated over the same words."""
-        baseline, ngram = pretrained.language_model, None
-        if rnnlm is not None:
-            baseline = rnnlm.get_language_model()
-            check_encoders(pretrained.encoder, rnnlm.encoder)
+        ngram = None
         if self.ngram and "train" in self.documents and isinstance(pretrained.encoder.tokenizer, Vocabulary):
             train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
             ngram = estimate_ngrams(map(pretrained.encoder.encode, train), pretrained.encoder)
         bare = (
             pretrained.get("generative").backbone.pretrained if "generative" in pretrained.networks else False
         )
-        return ModelsCompared(pretrained, baseline, ngram, make_bare(pretrained) if bare else None)
+        return ModelsCompared(
+            pretrained, pretrained.language_model, ngram, make_bare(pretrained) if bare else None
+        )
 
     def _measure(self, split: str, models: ModelsCompared) -> SplitScores:
         self.runner.progress.message(f"measuring {split}")
@@ -179,8 +170,7 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "splits": splits,
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }
-    table = make_perplexity_table(found, pooled, corpus)
-    return ExperimentResult("lm", [table], summarise_perplexities(found, table, corpus), figures)
+    return ExperimentResult(TABLE_TITLES["lm"], [make_perplexity_table(found, pooled, corpus)], figures)
 
 
 def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
@@ -204,18 +194,6 @@ def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores]
     return ResultTable(title, (LIKELIHOOD, *pooled), tuple(rows), CORPORA["lm"], remarks)
 
 
-def summarise_perplexities(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:
-    """The rows that may be compared, on the last split that was measured (test, where there is one)."""
-    split, sampling = table.columns[-1], found.sampling
-    seeds = ", ".join(map(str, found.seeds))
-    errors = f"mean and standard deviation over seeds {seeds}" if seeds else "± is the error of sampling"
-    remarks = (
-        f"{corpus}, {split}; {errors}",
-        f"EntityNLM: {sampling.method}, N = {sampling.particles} × {sampling.repeats}",
-    )
-    return make_summary("lm", corpus, table.select(split, corpus, note=LIKELIHOOD), remarks)
-
-
 def list_perplexity_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iterator[str]:
     """The words counted, how each figure was made, and tests over documents."""
     for split, scores in pooled.items():
@@ -228,10 +206,7 @@ def list_perplexity_remarks(found: Perplexities, pooled: Mapping[str, SplitScore
     if any(not row.comparable for scores in pooled.values() for row in scores.rows):
         yield "* not comparable with a language model's perplexity"
     for split, scores in pooled.items():
-        main = {row.name for row in scores.rows if row.model in MAIN}
         for first, second, compared in compare_models(scores.rows):
-            if not main & {first, second}:
-                continue  # all pairs are in the figures
             yield (
                 f"{split}: {second} against {first}: {100 * compared.change:+.2f} % perplexity "
                 f"(95 % interval {100 * compared.low:+.2f} … {100 * compared.high:+.2f}), p = {compared.p_value:.4f}, "

@@ -20,24 +20,22 @@ import msgspec
 import numpy as np
 
 from entitynlm.config import Mode
-from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
+from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
 from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
 from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts, score_documents
 from entitynlm.coref.metrics.documents import annotates_singletons, clean_key
 from entitynlm.coref.metrics.significance import compare_systems
-from entitynlm.coref.ranker.ranker import EPOCHS, Ranker
+from entitynlm.coref.ranker.ranker import Ranker
 from entitynlm.coref.reranking.combination import (
-    BY_MODEL,
-    Combination,
     ScoredList,
     SearchResult,
     score_list,
     search_weight,
 )
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import COREF_F1
+from entitynlm.experiments.paper import COREF_F1, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.statistics import TRIALS
@@ -64,15 +62,13 @@ class KeyedSplit:
     keys: Sequence[Document]
     singletons: bool
 
-    def score(self, clusters: Sequence[Clusters]) -> CorpusCounts:
-        """Score one clustering of each document."""
-        found = [d.with_clusters(c) for d, c in zip(self.documents, clusters, strict=True)]
-        return score_documents(self.keys, found)
-
     def score_choices(self, lists: Sequence[KBestList], choices: Sequence[int]) -> CorpusCounts:
         """Score the candidate that was chosen from each document's list."""
-        pairs = zip(lists, choices, strict=True)
-        return self.score([item.candidates[choice].clusters for item, choice in pairs])
+        chosen = zip(self.documents, lists, choices, strict=True)
+        found = [
+            document.with_clusters(item.candidates[choice].clusters) for document, item, choice in chosen
+        ]
+        return score_documents(self.keys, found)
 
 
 def make_splits(documents: Documents) -> list[KeyedSplit]:
@@ -121,19 +117,11 @@ class Block:
 
 
 @dataclass(frozen=True)
-class CorefScores:
-    """Blocks by baseline, and the blocks of the folds that the one block was joined from."""
-
-    blocks: Sequence[Block]
-    folds: Sequence[Block] = ()
-
-
-@dataclass(frozen=True)
 class Coreference:
     """Settings of Table 2.
 
     :param k: the number of candidates of a document, and :param methods: how they are made (``swaps`` is the paper's way).
-    :param seed: of the randomisation test and of all trainings.  :param epochs: of our ranker.
+    :param seed: of the randomisation test and of all trainings.
     """
 
     runner: Runner
@@ -141,7 +129,6 @@ class Coreference:
     methods: Sequence[str] = tuple(DECODERS)
     trials: int = TRIALS
     seed: int = 0
-    epochs: int = EPOCHS
 
     def evaluate(
         self,
@@ -150,7 +137,7 @@ class Coreference:
         pretrained: Pretrained | None,
         read_baseline: Callable[[KeyedSplit], Sequence[Ranked]] | None = None,
         title: str = OUR_RANKER,
-    ) -> CorefScores:
+    ) -> Block:
         """Rerank candidates by the given model; without one there are the baseline and its oracle.
 
         :param names: of the splits to measure.
@@ -162,10 +149,10 @@ class Coreference:
             ranked = self.rank(documents["train"], splits)
         else:
             ranked = {split.name: read_baseline(split) for split in splits}
-        return CorefScores([self.measure_block(title, splits, ranked, pretrained)])
+        return self.measure_block(title, splits, ranked, pretrained)
 
-    def cross_validate(self, documents: Sequence[Document], count: int, settings: Settings) -> CorefScores:
-        """Measure the block of our ranker over all documents, from folds, of which stored ones are not measured again."""
+    def cross_validate(self, documents: Sequence[Document], count: int, settings: Settings) -> list[Block]:
+        """Measure the block of each fold, over all documents, with our ranker; stored ones are not measured again."""
         say = self.runner.progress.message
         blocks = []
         for number, fold in enumerate(make_folds(documents, count)):
@@ -188,7 +175,7 @@ class Coreference:
             best = ", ".join(f"{name} {counts.conll:.2f}" for name, counts in block.rows[TESTED].items())
             say(f"fold {number + 1} of {count}: {best}")
             blocks.append(block)
-        return CorefScores([join_folds(blocks)], folds=blocks)
+        return blocks
 
     def train(self, name: str, documents: Documents, settings: Settings) -> Pretrained:
         """Train EntityNLM where it is not stored."""
@@ -198,7 +185,7 @@ class Coreference:
     def rank(self, train: Sequence[Document], splits: Sequence[KeyedSplit]) -> Baseline:
         """Train a ranker, and score the antecedents of all documents."""
         progress = self.runner.progress
-        ranker = Ranker(train, epochs=self.epochs, seed=self.seed, progress=progress)
+        ranker = Ranker(train, seed=self.seed, progress=progress)
         tracked = {s.name: track(progress, f"ranking {s.name}", s.documents) for s in splits}
         return {name: [ranker.score(document) for document in found] for name, found in tracked.items()}
 
@@ -211,28 +198,28 @@ class Coreference:
         weights: dict[str, SearchResult] = {}
         for method in (GIVEN,) if given else self.methods:
             lists = {s.name: self._make_lists(ranked[s.name], method, s.singletons) for s in splits}
-            combinations: dict[str, Combination] = {}
+            combinations: dict[str, float | None] = {}
             scored: dict[str, list[ScoredList]] = {}
             if pretrained is not None:
                 for split in splits:
                     pairs = zip(split.documents, lists[split.name], strict=True)
                     task = f"{split.name} {method}"
                     tracked = track(self.runner.progress, task, pairs, len(split.documents))
-                    scored[split.name] = [score_list(pretrained, *pair, ["P"]) for pair in tracked]
-                combinations = {"P": BY_MODEL}
+                    scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
+                combinations = {"P": None}
                 for split in splits:
                     if split.name == DEVELOPMENT and split.documents:
                         pairs = zip(split.keys, lists[split.name], strict=True)
                         counts = [count_candidates(key, item.candidates) for key, item in pairs]
                         found = search_weight(scored[split.name], counts)
                         weights[f"{method}: P + baseline"] = found
-                        combinations["P + baseline"] = found.combination
+                        combinations["P + baseline"] = found.weight
             for split in splits:
                 own, table = lists[split.name], rows[split.name]
                 if not table:
                     table["one best"] = split.score_choices(own, [0] * len(own))
-                for name, combination in combinations.items():
-                    choices = [combination.choose(item) for item in scored[split.name]]
+                for name, weight in combinations.items():
+                    choices = [item.choose(weight) for item in scored[split.name]]
                     table[f"{method}: {name}"] = split.score_choices(own, choices)
                 table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own))
         return Block(title, rows, weights)
@@ -271,10 +258,11 @@ def join_folds(folds: Sequence[Block]) -> Block:
 
 
 def describe(
-    found: CorefScores, experiment: Coreference, *, corpus: str, facts: Mapping[str, Any]
+    found: Sequence[Block], experiment: Coreference, *, corpus: str, facts: Mapping[str, Any]
 ) -> ExperimentResult:
-    """Make the tables and figures; ``facts`` go to the figures as they are."""
-    blocks = [block.to_figures(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
+    """Make the tables and figures of one block, or of folds joined; ``facts`` go to the figures as they are."""
+    joined = join_folds(found) if len(found) > 1 else found[0]
+    block = joined.to_figures(trials=experiment.trials, seed=experiment.seed)
     figures = {
         "task": "coref",
         "corpus": {"name": corpus},
@@ -282,26 +270,22 @@ def describe(
         "k": experiment.k,
         "seed": experiment.seed,
         "trials": experiment.trials,
-        "blocks": blocks,
-        "paper": {"corpus": "CoNLL-2012", "split": "test", "f1": COREF_F1},
+        "blocks": [block],
+        "paper": {"corpus": "CoNLL-2012", "split": "test", "conll": COREF_F1},
     }
-    if found.folds:
-        figures["folds"] = len(found.folds)
-        figures["weights"] = [{n: asdict(w) for n, w in block.weights.items()} for block in found.folds]
-    tables, summary = [], []
-    for block in blocks:
-        remarks = tuple(
-            f"{name}: weight of P {item['weight']:.4g} ({item['dev_conll']:.2f} on dev)"
-            for name, item in block["weights"].items()
-        )
-        for split, values in block["splits"].items():
-            title = f"{block['title']}, {split} ({values['documents']} documents, F1)"
-            tables.append(make_coref_table(title, values["rows"], remarks))
-            remarks = ()  # weights stand below the block's first table
-            if split == TESTED:
-                summary += tables[-1].select("CoNLL", corpus, prefix=f"{block['title']}, ")
-    remark = f"{corpus}, {TESTED}; k = {experiment.k}; gains over the block's one best, p by randomisation"
-    return ExperimentResult("coref", tables, make_summary("coref", corpus, summary, [remark]), figures)
+    if len(found) > 1:
+        figures["folds"] = len(found)
+        figures["weights"] = [{n: asdict(w) for n, w in fold.weights.items()} for fold in found]
+    remarks = tuple(
+        f"{name}: weight of P {item['weight']:.4g} ({item['dev_conll']:.2f} on dev)"
+        for name, item in block["weights"].items()
+    )
+    tables = []
+    for split, values in block["splits"].items():
+        title = f"{block['title']}, {split} ({values['documents']} documents, F1)"
+        tables.append(make_coref_table(title, values["rows"], remarks))
+        remarks = ()  # weights stand below the block's first table
+    return ExperimentResult(TABLE_TITLES["coref"], tables, figures)
 
 
 def make_coref_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tuple[str, ...]) -> ResultTable:
@@ -319,4 +303,4 @@ def make_coref_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tup
 def get_paper_figure(name: str) -> float | None:
     """Get the paper's CoNLL score for a row of a kind that the paper has: the one best, or swaps (or given lists) reranked."""
     method, _, system = name.rpartition(": ")
-    return COREF_F1.get(system, {}).get("conll") if method in ("", "swaps", GIVEN) else None
+    return COREF_F1.get(system) if method in ("", "swaps", GIVEN) else None

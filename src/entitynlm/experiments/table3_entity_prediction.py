@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import CORPORA, PREDICTION_SYSTEMS
+from entitynlm.experiments.paper import CORPORA, PREDICTION_SYSTEMS, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction import evaluation
-from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
+from entitynlm.prediction.choices import AlwaysNew, Chooser
 from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
 from entitynlm.prediction.network_choice import NetworkChooser
-from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, StateChooser, train_predictor
+from entitynlm.prediction.predictor import EntityPredictor, StateChooser, train_predictor
 from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.prediction.type_counts import TypeCounts
@@ -30,12 +30,13 @@ from entitynlm.training.settings import Settings
 
 NEEDS_MODEL = ("entitynlm", "ours", "ensemble")  # rows that change with the seed; the others are fitted once
 NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
+MIXED = ("ours", "entitynlm")  # the rows that the ensemble mixes
 TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks of all seeds together
 
 
 @dataclass
 class Predictors:
-    """The systems compared, each made when it is first asked for.
+    """Measures the rows, each once.
 
     :param folder: the model's folder, where our predictor is stored once it is trained; None: nowhere.
     """
@@ -44,18 +45,29 @@ class Predictors:
     pretrained: Pretrained | None = None
     folder: Path | None = None
     seed: int = 1
-    _made: dict[str, Chooser] = field(default_factory=dict)
+    _rows: dict[str, PredictionRow] = field(default_factory=dict)
 
     def measure(self, name: str) -> PredictionRow:
-        stories, progress = self.experiment.stories, self.experiment.runner.progress
-        return evaluation.measure_row(name, self.get(name), stories, progress=progress)
+        if name not in self._rows:
+            self._rows[name] = self._measure(name)
+        return self._rows[name]
 
-    def get(self, name: str) -> Chooser:
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+    def _measure(self, name: str) -> PredictionRow:
+        experiment, progress = self.experiment, self.experiment.runner.progress
+        if name == "human":
+            return evaluation.measure_people(experiment.stories)
+        if name != "ensemble":
+            return evaluation.measure_row(name, self.make(name), experiment.stories, progress=progress)
+        rows = [self.measure(member) for member in MIXED]
+        development = collect_slots(experiment.development, None)
+        weight = evaluation.choose_weight(
+            *(evaluation.measure_row(member, self.make(member), development) for member in MIXED)
+        )
+        progress.message(f"ensemble: EntityNLM has the weight {weight:.1f}")
+        return evaluation.join_rows(name, rows, (1 - weight, weight))
 
-    def _make(self, name: str) -> Chooser:
+    def make(self, name: str) -> Chooser:
+        """Make the chooser of a row; our predictor, once it is trained, is a component of the model."""
         experiment, pretrained = self.experiment, self.pretrained
         say = experiment.runner.progress.message
         ours = None if pretrained is None else pretrained.get_component(EntityPredictor)
@@ -67,13 +79,6 @@ class Predictors:
             say(f"{name}: fitting it to the training stories")
             extract = extract_shallow if name == "shallow" else partial(extract_modi, experiment.counts)
             return fit_chooser(extract, experiment.slots)
-        if name == "human":
-            return evaluation.HumanChooser(experiment.stories)
-        if name == "ensemble":
-            first, second = self.get("ours"), self.get("entitynlm")
-            weight = choose_weight(first, second, collect_slots(experiment.development, None))
-            say(f"ensemble: EntityNLM has the weight {weight:.1f}")
-            return Ensemble(first, second, weight)
         if pretrained is None:
             raise ConfigError(f"the row {name!r} needs a trained model: name its folder with --model")
         states = StoryStates.of_model(pretrained)
@@ -82,17 +87,15 @@ class Predictors:
             read += experiment.train
         states.prepare(read, experiment.runner.progress)
         if name == "entitynlm":
-            return CachedChooser(NetworkChooser(pretrained.get("generative"), pretrained.encoder))
-        return CachedChooser(StateChooser(ours or self._train_ours(pretrained, states), states))
+            return NetworkChooser(pretrained.get("generative"), pretrained.encoder)
+        return StateChooser(ours or self._train_ours(pretrained, states), states)
 
     def _train_ours(self, pretrained: Pretrained, states: StoryStates) -> EntityPredictor:
         """Train our predictor as a component of the model."""
         experiment, say = self.experiment, self.experiment.runner.progress.message
         say("ours: the model has none, so it is trained now (some minutes)")
         development = [(story, find_similar_slots(story).positions) for story in experiment.development]
-        trained = train_predictor(
-            experiment.slots, development, states, experiment.config, seed=self.seed, say=say
-        )
+        trained = train_predictor(experiment.slots, development, states, seed=self.seed, say=say)
         pretrained.set_component(trained)
         if self.folder is not None:
             save_pretrained(pretrained, self.folder)
@@ -114,7 +117,6 @@ class EntityPrediction:
     documents: Documents
     stories: Sequence[SlottedStory]
     runner: Runner = field(default_factory=Runner)
-    config: PredictorConfig = field(default_factory=PredictorConfig)
 
     @property
     def train(self) -> Sequence[Document]:
@@ -175,48 +177,48 @@ def describe(
 ) -> ExperimentResult:
     """The table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
     first = next(iter(tables.values()))
-    over_seeds: dict[str, Any] = {}
-    for name in NEEDS_MODEL:
-        accuracies = [row.accuracy for rows in tables.values() for row in rows if row.name == name]
-        if accuracies:
-            figure = Figure.over_seeds(accuracies)
-            over_seeds[name] = {
-                "mean": figure.value,
-                "standard_deviation": figure.error,
-                "accuracies": [round(value, 2) for value in accuracies],
-            }
+    by_seed = {
+        name: [round(row.accuracy, 2) for rows in tables.values() for row in rows if row.name == name]
+        for name in NEEDS_MODEL
+    }
     figures = {
         "task": "entity",
         "corpus": {"name": corpus},
         "split": split,
         **facts,
         **evaluation.describe_table(first),
-        "seeds": {"numbers": list(tables), "rows": over_seeds},
+        "seeds": {"numbers": list(tables), "accuracies": by_seed},
     }
     remarks = [*list_accuracy_remarks(first)]
-    for name, found in over_seeds.items() if len(tables) > 1 else ():
-        remarks.append(f"{name}: mean {found['mean']:.2f} over {len(tables)} seeds ({found['accuracies']})")
-    seed = f", seed {next(iter(tables))}" if len(tables) > 1 else ""
-    table = make_accuracy_table(f"Which entity is mentioned next, {corpus} {split}{seed}", first, remarks)
-    return ExperimentResult("entity", [table], summarise_accuracies(figures), figures)
+    if len(tables) > 1:
+        seeds = ", ".join(map(str, tables))
+        remarks.append(f"accuracies of seeds {seeds}: mean ± standard deviation; all else of the first seed")
+    title = f"Which entity is mentioned next, {corpus} {split}"
+    table = make_accuracy_table(title, first, by_seed, remarks)
+    return ExperimentResult(TABLE_TITLES["entity"], [table], figures)
 
 
-def make_accuracy_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]) -> ResultTable:
+def make_accuracy_table(
+    title: str,
+    rows: Sequence[PredictionRow],
+    by_seed: Mapping[str, Sequence[float]],
+    remarks: Sequence[str],
+) -> ResultTable:
     """Accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
     human = any(answer.slot.guesses for answer in rows[0].answers)
     found = []
     for row in rows:
         interval = f"{row.interval.low:.1f}–{row.interval.high:.1f}"
-        cells: dict[str, Figure | str] = {"accuracy": Figure(row.accuracy), "interval": interval}
+        accuracy = Figure.over_seeds(by_seed.get(row.name) or [row.accuracy])
+        cells: dict[str, Figure | str] = {"accuracy": accuracy, "interval": interval}
         by_newness = row.to_dict()["breakdown"]["newness"]
         cells |= {kind: Figure(values["accuracy"], digits=1) for kind, values in by_newness.items()}
         if human:
             agreement = evaluation.measure_human_agreement(row.answers)
-            cells["people"], cells["JSD"] = Figure(agreement.accuracy), Figure(agreement.divergence, digits=3)
-            if agreement.correlation is not None:
-                cells["corr."] = Figure(agreement.correlation, digits=3)
+            found_figures = {"people": (agreement["accuracy"], 2), "corr.": (agreement["correlation"], 3)}
+            cells |= {name: Figure(v, digits=d) for name, (v, d) in found_figures.items() if v is not None}
         found.append(ResultRow(row.name, cells, PAPER.get(row.name)))
-    columns = ("accuracy", "interval", "new", "old", *(("people", "corr.", "JSD") if human else ()))
+    columns = ("accuracy", "interval", "new", "old", *(("people", "corr.") if human else ()))
     return ResultTable(title, columns, tuple(found), CORPORA["entity"], tuple(remarks))
 
 
@@ -224,23 +226,10 @@ def list_accuracy_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
     """Explain the columns, and list the tests of each row against each one before it."""
     yield "accuracy in percent with its 95 % interval (stories drawn), on new and on old entities"
     if any(answer.slot.guesses for answer in rows[0].answers):
-        yield "people: how often the choice is their majority's; JSD: Jensen-Shannon divergence from their guesses"
+        yield "people: how often the choice is their majority's; corr.: correlation with their shares"
     for first, second, found in compare_rows(rows):
         yield (
             f"{second} against {first}: {found.difference:+.2f} points "
             f"(95 % interval {found.interval.low:+.2f} … {found.interval.high:+.2f}), "
-            f"p = {found.permutation:.4f} by stories, {found.t_test:.2g} by the paired t-test over slots"
+            f"p = {found.p_value:.4f} by stories"
         )
-
-
-def summarise_accuracies(figures: Mapping[str, Any]) -> ResultTable:
-    """The accuracy of every system, over seeds where it is trained."""
-    corpus = figures["corpus"]["name"]
-    rows = []
-    for name, row in figures["rows"].items():
-        over_seeds = figures["seeds"]["rows"].get(name)
-        value = row["accuracy"] if over_seeds is None else over_seeds["mean"]
-        figure = Figure(value, over_seeds and over_seeds["standard_deviation"])
-        rows.append(ResultRow(PREDICTION_SYSTEMS.get(name, name), {corpus: figure}, row["paper"]))
-    remark = f"{corpus}, {figures['split']}; {figures['slots']:,} slots in {figures['stories']:,} stories"
-    return make_summary("entity", corpus, rows, (remark,))

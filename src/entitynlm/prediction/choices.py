@@ -10,9 +10,7 @@ from scipy.special import softmax
 from entitynlm.prediction.slots import Slot, SlottedStory
 from entitynlm.text.document import Document
 
-ENSEMBLE_WEIGHTS = tuple(step / 10 for step in range(11))
-SMALLEST_SHARE = 1e-12
-"""Weights of an ensemble's second member to choose from, and what is added to probabilities in a product."""
+SMALLEST_SHARE = 1e-12  # what is added to probabilities in a product
 NEW = ""  # stands for an entity that was not mentioned before; no entity of a document has an empty id
 
 
@@ -77,17 +75,6 @@ class AlwaysNew:
         return [Choice((*known, NEW), (*[0.0] * len(known), 1.0), NEW) for known in seen]
 
 
-class Ensemble:
-    """p(c) ∝ first(c)^(1 - weight) · second(c)^weight."""
-
-    def __init__(self, first: Chooser, second: Chooser, weight: float) -> None:
-        self.first, self.second, self.weight = first, second, weight
-
-    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        pairs = zip(self.first.choose(story, positions), self.second.choose(story, positions), strict=True)
-        return [mix(pair, (1 - self.weight, self.weight)) for pair in pairs]
-
-
 def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
     """The weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
     entities = choices[0].entities
@@ -95,31 +82,3 @@ def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
         np.log([SMALLEST_SHARE + choice.probability(entity) for entity in entities]) for choice in choices
     ]
     return make_choice(entities[:-1], np.average(logs, axis=0, weights=weights))
-
-
-def choose_weight(first: Chooser, second: Chooser, stories: Sequence[SlottedStory]) -> float:
-    """The weight with the highest likelihood of the true answers of these stories."""
-    losses = dict.fromkeys(ENSEMBLE_WEIGHTS, 0.0)
-    for slotted in stories:
-        answers = (chooser.choose(slotted.story, slotted.positions) for chooser in (first, second))
-        for slot, *pair in zip(slotted.slots, *answers, strict=True):
-            truth = NEW if slot.is_new else slot.entity
-            for weight in ENSEMBLE_WEIGHTS:
-                mixed = mix(pair, (1 - weight, weight))
-                losses[weight] -= float(np.log(SMALLEST_SHARE + mixed.probability(truth)))
-    return min(ENSEMBLE_WEIGHTS, key=losses.__getitem__)
-
-
-class CachedChooser:
-    """Asks a chooser about each story once, however many rows need its answers."""
-
-    def __init__(self, chooser: Chooser) -> None:
-        self.chooser = chooser
-        self._known: dict[int, tuple[Document, list[int], list[Choice]]] = {}
-
-    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        known = self._known.get(id(story))
-        if known is None or known[0] is not story or known[1] != list(positions):
-            known = (story, list(positions), self.chooser.choose(story, positions))
-            self._known[id(story)] = known
-        return known[2]

@@ -98,10 +98,6 @@ class Walk:
         else:
             self._states = PrefixStates(self._network, pretrained.get("causal"), encoded)
 
-    def __len__(self) -> int:
-        """The number of the model's words."""
-        return len(self._encoded)
-
     @property
     def on_pieces(self) -> bool:
         """Tell whether the words of answers are first pieces of words."""
@@ -119,11 +115,6 @@ class Walk:
         if (missing := self.count_missing(token)) and isinstance(self._states, PrefixStates):
             self._states.advance(self._word_of[token] - max(missing - words, 0))
 
-    def prepare(self, words: int) -> None:
-        """Read the first words of the text ahead of any question."""
-        if isinstance(self._states, PrefixStates):
-            self._states.prepare(min(words, len(self)))
-
     def expect(self, token: int) -> ExpectedNext | None:
         """Give what is expected at a token; None where the model does not read it."""
         word = self._word_of.get(token)
@@ -136,7 +127,7 @@ class Walk:
         ends: dict[int, int] = {}
         for weight, state, spans in zip(belief.weights, belief.states, belief.first_spans, strict=True):
             firsts = [int(self._encoded.origin[start]) for start in spans[:, 0]]
-            last = self._encoded.origin[np.minimum(spans[:, 1], len(self)) - 1]
+            last = self._encoded.origin[np.minimum(spans[:, 1], len(self._encoded)) - 1]
             ends.update(zip(firsts, (last + 1).tolist(), strict=True))
             if state.history.remaining:
                 inside += weight

