@@ -10,11 +10,13 @@ from pathlib import Path
 class Context:
     """:param data: the folder of corpora, or None (generated stories take their place).
 
+    :param before: a checkout of an earlier commit, beside which some verbs are measured.
     :param quick: small inputs and few laps: to see that everything runs, not to read the figures.
     """
 
     data: Path | None
     quick: bool = False
+    before: Path | None = None
 
     def choose(self, full: int, quick: int) -> int:
         """A size for a full and for a quick run."""

@@ -31,7 +31,7 @@ from entitynlm.training.settings import load_settings
 NAME = "pretrained"
 START = f"""
 import resource
-from entitynlm.interfaces import api
+import entitynlm.api
 from entitynlm.model.backbones.huggingface.weights import load_language_model
 load_language_model("{SMOLLM2}")
 usage = resource.getrusage(resource.RUSAGE_SELF)

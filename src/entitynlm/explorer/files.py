@@ -1,25 +1,19 @@
-"""Files that go from the explorer: annotations in any writable format, tables, saved states."""
+"""Files that go from the explorer: annotations in any writable format, and tables."""
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from entitynlm.errors import DataError
+from entitynlm.explorer.texts import Text
 from entitynlm.row_files import write_rows
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
-
-
-def restore(record: dict[str, Any]) -> Document:
-    """A document of a saved state."""
-    try:
-        return Document.from_dict(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"this is no saved state of the explorer ({error!r})") from error
 
 
 def write_annotation(document: Document, format: str) -> tuple[bytes, str]:
@@ -39,15 +33,48 @@ def write_annotation(document: Document, format: str) -> tuple[bytes, str]:
         return packed.getvalue(), f".{format}.zip"
 
 
-def write_table(tables: Any, name: str) -> bytes:
-    """Surprisal rows as TSV."""
+def write_table(text: Text, name: str) -> bytes:
+    """Words, mentions, characters or quotations as TSV; figures that are still being measured are empty."""
     from entitynlm.api import MentionRow, TokenRow
+    from entitynlm.report.page import tabulate_cast
 
-    rows, kind = (tables.tokens, TokenRow) if name == "tokens" else (tables.mentions, MentionRow)
+    rows: Iterable[Any]
+    if name in ("cast", "quotations"):
+        kind, rows = tabulate_cast(text.document, text.version.labels)[name]
+    elif text.measured is not None:
+        tables = text.measured.report.tables
+        kind, rows = (TokenRow, tables.tokens) if name == "tokens" else (MentionRow, tables.mentions)
+    else:
+        kind = TokenRow if name == "tokens" else MentionRow
+        rows = list_unmeasured(text.document, kind)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.tsv"
         write_rows(rows, kind, path, "tsv")
         return path.read_bytes()
+
+
+def list_unmeasured(document: Document, kind: Any) -> Iterator[Any]:
+    """List words (``TokenRow``) or mentions (``MentionRow``) with what is known of them before they are measured."""
+    empty = dict.fromkeys(column.name for column in dataclasses.fields(kind))
+    if "token" in empty:
+        for number, (start, end) in enumerate(document.sentences, start=1):
+            for place, token in enumerate(document.tokens[start:end], start=1):
+                known = {"sentence_id": number, "token_id": place, "token": token, "document": document.id}
+                yield kind(**{**empty, **known})
+        return
+    for mention in document.mentions:
+        sentence = document.sentence_of[mention.start]
+        first = document.sentences[sentence][0]
+        known = {
+            "sentence_id": sentence + 1,
+            "first_token_id": mention.start - first + 1,
+            "last_token_id": mention.end - first,
+            "mention": document.words(*mention.span),
+            "entity": mention.entity,
+            "type": document.entity_types.get(mention.entity),
+            "document": document.id,
+        }
+        yield kind(**{**empty, **known})
 
 
 def make_stem(name: str) -> str:

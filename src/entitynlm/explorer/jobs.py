@@ -26,20 +26,20 @@ class Job(Progress):
     state: State = "waiting"
     done: int = 0
     total: int | None = None
-    message_: str = ""
+    failure: str = ""
     stop: threading.Event = field(default_factory=threading.Event, repr=False)
-    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def begin(self, stage: str) -> None:
+        """Begin a stage; what it computes is said in its words, and counted in those of its tasks."""
+        self.stage = stage
+        self.start(stage)
 
     def start(self, task: str, total: int | None = None) -> None:
-        self.enter(task, total)
+        self.done, self.total = 0, total
+        self.check()
 
     def advance(self, task: str, amount: int = 1, note: str = "") -> None:
         self.done += amount
-        self.check()
-
-    def enter(self, stage: str, total: int | None = None) -> None:
-        """Another stage of the work begins."""
-        self.stage, self.done, self.total = stage, 0, total
         self.check()
 
     def check(self) -> None:
@@ -59,7 +59,7 @@ class JobQueue:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="explorer")
 
-    def submit(self, work: Callable[[Job], None]) -> Job:
+    def submit(self, work: Callable[[Job], object]) -> Job:
         """Queue some work; it is given its own job, to report to."""
         job = Job()
 
@@ -73,11 +73,9 @@ class JobQueue:
             except Cancelled:
                 job.state = "cancelled"
             except EntityNLMError as error:
-                job.state, job.message_ = "failed", str(error)
+                job.state, job.failure = "failed", str(error)
             except Exception as error:  # a bug of ours must not look like work that never ends
-                job.state, job.message_ = "failed", f"something went wrong in entitynlm: {error!r}"
-            finally:
-                job.ended.set()
+                job.state, job.failure = "failed", f"something went wrong in entitynlm: {error!r}"
 
         self._pool.submit(run)
         return job

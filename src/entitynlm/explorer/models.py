@@ -6,17 +6,28 @@ A page may only name models that are in this list, so no request makes the explo
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from entitynlm.default_model import list_usable
-from entitynlm.errors import Busy, EntityNLMError, ModelError
+from entitynlm.errors import Busy, ModelError
 
 if TYPE_CHECKING:
     from entitynlm.api import EntityNLM
 
 WAIT = 60.0  # seconds that a request waits for a model that is being loaded or used
+
+
+@contextmanager
+def hold(lock: threading.RLock, message: str, wait: float) -> Iterator[None]:
+    """Hold a lock, or raise :class:`Busy` after some seconds."""
+    if not lock.acquire(timeout=wait):
+        raise Busy(message)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class ModelShelf:
@@ -30,7 +41,6 @@ class ModelShelf:
         self._load = load
         self._loaded: dict[str, EntityNLM] = {}
         self._locks = {name: threading.RLock() for name in self.names}
-        self.failures: dict[str, str] = {}
 
     def check(self, name: str | None) -> str:
         """Check that a model of this name is here; None stands for the first one."""
@@ -40,44 +50,16 @@ class ModelShelf:
             raise ModelError(f"there is no model {name!r} here; there are {', '.join(self.names)}")
         return name
 
-    def get(self, name: str) -> EntityNLM:
+    def get(self, name: str, wait: float = WAIT) -> EntityNLM:
         """Get a model, loaded when it is first asked for; requests at the same time wait for the loading."""
-        lock = self._locks[self.check(name)]
-        if name not in self._loaded:
-            if not lock.acquire(timeout=WAIT):
-                raise Busy(f"the model {name} is still being loaded; try again soon")
-            try:
+        if self.check(name) not in self._loaded:
+            with hold(self._locks[name], f"the model {name} is still being loaded", wait):
                 if name not in self._loaded:
-                    loaded = self._load(name)
-                    loaded.hold_weights()
-                    self._loaded[name] = loaded
-            except EntityNLMError as error:
-                self.failures[name] = str(error)
-                raise
-            finally:
-                lock.release()
+                    self._loaded[name] = self._load(name)
         return self._loaded[name]
-
-    def is_loaded(self, name: str) -> bool:
-        return name in self._loaded
 
     def use(self, name: str, wait: float = WAIT) -> AbstractContextManager[object]:
         """Hold a model while computing with it. A pretrained language model remembers what it read, so one at a time uses it."""
         if not self.get(name).has_memory:
             return nullcontext()
-        return Held(self._locks[name], wait, f"the model {name} is busy with another text; try again soon")
-
-
-class Held(AbstractContextManager[object]):
-    """A lock that is held, or :class:`Busy` after some seconds."""
-
-    def __init__(self, lock: threading.RLock, wait: float, message: str) -> None:
-        self.lock, self.wait, self.message = lock, wait, message
-
-    def __enter__(self) -> object:
-        if not self.lock.acquire(timeout=self.wait):
-            raise Busy(self.message)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.lock.release()
+        return hold(self._locks[name], f"the model {name} is busy with another text", wait)

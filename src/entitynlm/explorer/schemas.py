@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from entitynlm.explorer.texts import MOST_WORDS_OF_A_TEXT
 
 Place = Annotated[int, Field(ge=0, le=MOST_WORDS_OF_A_TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+NEW_ENTITY = "new"
 EntityId = Annotated[str, Field(min_length=1, max_length=300)]
 
 
@@ -30,58 +31,22 @@ class OpenText(RequestBody):
 
     text: Annotated[str, Field(max_length=4_000_000)] | None = None
     example: Name | None = None
-    name: Name | None = None
     model: Name | None = None
-
-
-class NewAnalysis(RequestBody):
-    """Another analysis: by ``model``, or a copy of analysis ``copy_of`` to be corrected apart."""
-
-    model: Name | None = None
-    copy_of: Annotated[int, Field(ge=1)] | None = None
 
 
 class Edit(RequestBody):
-    """A correction; ``edits.edit`` says which fields each action needs."""
+    """A correction.
+
+    ``add``: a mention of ``entity``. ``remove``: the mention of ``entity``. ``change``: that mention gets another start, end or
+    entity. ``split``: the mentions of ``entity`` from that one on become those of a new entity. ``merge``: all mentions of
+    ``entity`` become those of ``to_entity``. ``rename``: ``entity`` is called ``name``. An entity ``new`` is made.
+    """
 
     action: Literal["add", "remove", "change", "merge", "split", "rename"]
-    start: Place | None = None
-    end: Place | None = None
-    entity: EntityId | None = None
+    start: Place = 0
+    end: Place = 0
+    entity: EntityId = NEW_ENTITY
     to_start: Place | None = None
     to_end: Place | None = None
     to_entity: EntityId | None = None
-    name: Name | None = None
-
-
-class Wish(RequestBody):
-    """A request for continuations."""
-
-    words: Annotated[int, Field(ge=1, le=200)] = 25
-    count: Annotated[int, Field(ge=1, le=5)] = 3
-    next_entity: EntityId | None = None
-    new_entities: bool = True
-    temperature: Annotated[float, Field(gt=0.05, le=3)] = 0.8
-    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
-
-
-class Accept(RequestBody):
-    """The continuation to go on from, by its number in the latest answer."""
-
-    number: Annotated[int, Field(ge=0, le=4)]
-
-
-class Saved(RequestBody):
-    """A saved state of a text, as ``GET …/saved`` gave it."""
-
-    explorer: Literal[1]
-    name: Name
-    document: dict[str, Any]
-    analyses: Annotated[list[SavedAnalysis], Field(min_length=1, max_length=8)]
-
-
-class SavedAnalysis(RequestBody):
-    model: Name
-    document: dict[str, Any]
-    labels: dict[str, Name] = {}
-    found: bool = False
+    name: Annotated[str, Field(max_length=80)] = ""

@@ -7,18 +7,13 @@ needs the token, which stands only in the address that was printed at the start.
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from starlette.exceptions import HTTPException
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
 
 TOKEN_HEADER = "x-explorer-token"
 MOST_BYTES = 20 << 20
@@ -37,45 +32,24 @@ HEADERS = {
 }
 
 
-class Guard:
-    """Checks every request before the application sees it, and adds the security headers to every answer."""
+class Guard(BaseHTTPMiddleware):
+    """Check every request before the application sees it, and add the security headers to every answer."""
 
-    def __init__(self, app: App, *, token: str, hosts: Sequence[str], most_bytes: int = MOST_BYTES) -> None:
-        self.app, self.token, self.most_bytes = app, token, most_bytes
-        self.hosts = frozenset(host.lower() for host in hosts)
+    def __init__(self, app: ASGIApp, *, token: str, hosts: Sequence[str]) -> None:
+        super().__init__(app)
+        self.token, self.hosts = token, frozenset(host.lower() for host in hosts)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self.app(scope, receive, send)
-            return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        refusal = self.refuse(request.scope["path"], request.headers)
+        if refusal is None:
+            answer = await call_next(request)
+        else:
+            status, reason = refusal
+            answer = JSONResponse({"error": reason}, status)
+        answer.headers.update(HEADERS)
+        return answer
 
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", []), *own]}
-            await send(message)
-
-        refusal = self.refuse(scope["path"], headers)
-        if refusal is not None:
-            await self._refuse(answer, *refusal)
-            return
-        received = 0
-
-        async def receive_some() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.most_bytes:
-                raise HTTPException(*self._too_large())
-            return message
-
-        await self.app(scope, receive_some, answer)
-
-    def refuse(self, path: str, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
+    def refuse(self, path: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """The status and the reason for which a request is refused; None if it may pass."""
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self.hosts:
@@ -86,20 +60,12 @@ class Guard:
             headers.get(TOKEN_HEADER, "").encode(), self.token.encode()
         ):
             return 401, "the token is missing or is not that of this start; open the address that was printed"
+        if "transfer-encoding" in headers:  # without a length, which the server holds a request to
+            return 411, "a request says how long it is"
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.most_bytes:
-            return self._too_large()
+        if not length.isdigit() or int(length) > MOST_BYTES:
+            return 413, f"a request has at most {MOST_BYTES >> 20} MB"
         return None
-
-    def _too_large(self) -> tuple[int, str]:
-        return 413, f"a request has at most {self.most_bytes >> 20} MB"
-
-    @staticmethod
-    async def _refuse(send: Send, status: int, reason: str) -> None:
-        body = json.dumps({"error": reason}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
 
 
 def make_token() -> str:

@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document
@@ -19,28 +19,24 @@ from entitynlm.text.formats.registry import read_upload
 
 MOST_UNPACKED = 20 << 20  # bytes
 MOST_MEMORY = 1 << 30  # bytes of address space for reading, beyond those of the libraries
-SMALL_UPLOAD = 1 << 20  # bytes that are read at once, because another process takes a second to start
+SMALL_UPLOAD = 256 << 10  # bytes that are read at once, because another process takes a second to start
 PACKED = (b"\x1f\x8b", b"x", b"PK")  # how gzip, zlib (DocBin) and zip begin
-MOST_DOCUMENTS = 100  # that are looked at in one file
+MOST_OTHERS = 5  # documents of a file that are named, besides the one that is opened
 SECONDS = 60.0
 
 
-class Found(NamedTuple):
-    """One document of a file, and what a person should know about the file."""
-
-    document: Document
-    remarks: list[str]
+Found = tuple[Document, list[str]]  # one document of a file, and what a person should know about the file
 
 
-def read_file(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
-    """Read the first document of an upload, or the one that is named."""
+def read_file(content: bytes, name: str) -> Found:
+    """Read the first document of an upload."""
     small = len(content) <= SMALL_UPLOAD and not content.startswith(PACKED)
-    return (read_one if small else read_apart)(content, name, format, wanted)
+    return (read_one if small else read_apart)(content, name)
 
 
-def read_apart(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
+def read_apart(content: bytes, name: str) -> Found:
     """Read a document as :func:`read_one` does, in a process that ends with an error where a limit is passed."""
-    request = json.dumps([name, format, wanted]).encode() + b"\n" + content
+    request = json.dumps(name).encode() + b"\n" + content
     command = [sys.executable, "-m", "entitynlm.explorer.uploads"]
     try:
         done = subprocess.run(command, input=request, capture_output=True, timeout=SECONDS, check=False)
@@ -51,35 +47,30 @@ def read_apart(content: bytes, name: str, format: str | None = None, wanted: str
     answer = json.loads(done.stdout)
     if "error" in answer:
         raise DataError(answer["error"])
-    return Found(Document.from_dict(answer["document"]), answer["remarks"])
+    return Document.from_dict(answer["document"]), answer["remarks"]
 
 
-def read_one(content: bytes, name: str, format: str | None = None, wanted: str | None = None) -> Found:
-    """Read the first document of a file that is in memory, or the one that is named."""
+def read_one(content: bytes, name: str) -> Found:
+    """Read the first document of a file that is in memory."""
     remarks: list[str] = []
-    ids: list[str] = []
-    found: Document | None = None
     documents = read_upload(
-        content, name, format, most=MOST_UNPACKED, on_oddity=lambda oddity: remarks.append(oddity.message)
+        content, name, most=MOST_UNPACKED, on_oddity=lambda oddity: remarks.append(oddity.message)
     )
-    for document in itertools.islice(documents, MOST_DOCUMENTS):
-        ids.append(document.id)
-        if found is None and wanted in (None, document.id):
-            found = document
+    found = next(documents, None)
     if found is None:
-        expected = f"one of {', '.join(ids[:10])}" if ids else "a text with a word in it"
-        raise DataError("there is no such document in this file", path=name, expected=expected)
+        raise DataError("there is no document in this file", path=name, expected="a text with a word in it")
     del remarks[5:]
-    if len(ids) > 1:
-        remarks.insert(0, f"this is the document {found.id}; the file also has {', '.join(ids[1:6])}")
-    return Found(found, remarks)
+    others = [document.id for document in itertools.islice(documents, MOST_OTHERS)]
+    if others:
+        remarks.insert(0, f"this is the document {found.id}; the file also has {', '.join(others)}")
+    return found, remarks
 
 
 def answer_request(request: bytes) -> dict[str, Any]:
     """Read the file of a request of :func:`read_apart`, and describe its document or the error as JSON has it."""
     head, _, content = request.partition(b"\n")
     try:
-        document, remarks = read_one(content, *json.loads(head))
+        document, remarks = read_one(content, json.loads(head))
     except EntityNLMError as error:
         return {"error": str(error)}
     return {"document": document.to_dict(), "remarks": remarks}

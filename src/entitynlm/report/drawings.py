@@ -3,63 +3,90 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from entitynlm.report.contents import SHOWN_ENTITIES, Cooccurrence, Movement, Report, ShownEntity
+from entitynlm.lm.surprisal import TokenRow
+from entitynlm.report.contents import SHOWN_ENTITIES, Movement, ShownEntity
+from entitynlm.report.templates import shorten
+from entitynlm.text.document import Document, Span
 
 WIDTH = 960
-LEFT, RIGHT = 168.0, 952.0  # ends of the timeline, which has names at its left
 ROW_HEIGHT = 21
 CURVE = 64
 BINS = 240
+SURPRISING = 6.0  # bits
+NODE_WIDTH = 40  # of the network's width, for each node
+LINE_COST = 0.2  # of covering a line with a name, where covering another name costs 1
 
 
 class Mark(NamedTuple):
     """A mention in the timeline, hollow where its referent is surprising."""
 
+    at: int
     x: float
     width: float
     hollow: bool
     label: str
 
 
-def lay_out_timeline(report: Report, surprising: float) -> dict[str, Any]:
-    """A curve of surprisal averaged over stretches of the text, and below it a row of marks per entity."""
-    length = max(1, len(report.document))
-    scale = (RIGHT - LEFT) / length
+def lay_out_timeline(
+    document: Document,
+    shown: Sequence[ShownEntity],
+    stretch: Span,
+    *,
+    tokens: Sequence[TokenRow] = (),
+    surprisal: Mapping[Span, float] = MappingProxyType({}),
+    unit: str = "bits",
+    surprising: float = SURPRISING,
+    width: int = WIDTH,
+) -> dict[str, Any]:
+    """Lay out a curve of surprisal averaged along a stretch of a text, and below it a row of marks per entity.
+
+    :param tokens: those of the stretch, where they were measured.
+    :param surprisal: that of referents, by the spans of their mentions, where it is known.
+    """
+    start, length = stretch[0], max(1, stretch[1] - stretch[0])
+    left, right = min(168.0, 0.3 * width), width - 8.0  # names stand at the left
+    scale = (right - left) / length
     rows = []
-    for character in report.characters[:SHOWN_ENTITIES]:
+    for who in shown[:SHOWN_ENTITIES]:
         marks: dict[int, Mark] = {}  # at most one per pixel, a surprising one before others
-        for place in character.places:
-            mention, row = report.mentions[place], report.rows[place]
-            x, hollow = LEFT + scale * mention.start, row is not None and row.known_surprisal > surprising
+        for mention in (document.mentions[place] for place in who.places):
+            known = surprisal.get(mention.span)
+            x, hollow = left + scale * (mention.start - start), known is not None and known > surprising
             if hollow or round(x) not in marks:
-                label = " ".join(report.document.words(*mention.span).split())
-                label += f" ({row.known_surprisal:.1f} {report.unit})" if row is not None else ""
-                marks[round(x)] = Mark(x, max(3.5, min(scale * len(mention), 14.0)), hollow, label)
-        rows.append((character, list(marks.values())))
-    values = np.array([np.nan if row.surprisal is None else row.surprisal for row in report.tables.tokens])
+                label = " ".join(document.words(*mention.span).split())
+                label += "" if known is None else f" ({known:.1f} {unit})"
+                wide = max(3.5, min(scale * len(mention), 14.0))
+                marks[round(x)] = Mark(mention.start, x, wide, hollow, label)
+        rows.append((who, list(marks.values())))
+    values = np.array([np.nan if row.surprisal is None else row.surprisal for row in tokens])
     means = average_in_bins(values, BINS)
     highest = max(float(means.max(initial=0)), 1e-9)
-    xs = LEFT + (RIGHT - LEFT) / max(1, len(means)) * (np.arange(len(means)) + 0.5)
+    xs = left + (right - left) / max(1, len(means)) * (np.arange(len(means)) + 0.5)
     ys = CURVE - (CURVE - 14) * means / highest
-    anchors = {0: "start", 0.25: "middle", 0.5: "middle", 0.75: "middle", 1: "end"}
+    anchors = {0: "start", 0.5: "middle", 1: "end"}
     return {
-        "width": WIDTH,
-        "left": LEFT,
-        "right": RIGHT,
+        "width": width,
+        "left": left,
+        "right": right,
         "height": CURVE + 16 + ROW_HEIGHT * len(rows) + 22,
         "top": CURVE + 16,
         "row_height": ROW_HEIGHT,
+        "unit": unit,
         "surprisal": list(zip(xs.tolist(), ys.tolist(), strict=True)),
         "highest": highest,
         "rows": rows,
+        "longest": int((left - 10) / 7.2),
+        "stretch": stretch,
         "ticks": [
-            (LEFT + scale * share * length, round(share * length), anchors[share]) for share in anchors
+            (left + scale * share * length, start + round(share * length), anchors[share])
+            for share in anchors
         ],
     }
 
@@ -72,53 +99,87 @@ def average_in_bins(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def lay_out_network(
-    characters: Sequence[ShownEntity], cooccurrences: Sequence[Cooccurrence]
+    shown: Sequence[ShownEntity], together: Mapping[tuple[int, int], int], *, width: int = WIDTH
 ) -> dict[str, Any]:
-    """Nodes and lines; entities that are often mentioned together stand close together.
+    """Lay out nodes and lines; entities that are mentioned together stand close together.
 
-    Entities that are mentioned only once are left out: they would be as many points at the ends of single lines.
+    Entities that are mentioned only once are left out: they would be as many points at the ends of single lines. A narrow
+    drawing has the most frequent entities alone, because names of more would cover each other.
     """
-    again = {character.number for character in characters[:SHOWN_ENTITIES] if character.mentions > 1}
-    pairs = [pair for pair in cooccurrences if {pair.first, pair.second} <= again]
-    joined = {number for pair in pairs for number in (pair.first, pair.second)}
-    shown = [character for character in characters[:SHOWN_ENTITIES] if character.number in joined]
-    index = {character.number: at for at, character in enumerate(shown)}
-    edges = [(index[pair.first], index[pair.second], pair.sentences) for pair in pairs]
-    height = 460
-    scale, centre = (0.5 * (WIDTH - 220), 0.5 * (height - 90)), (WIDTH / 2, height / 2 - 8)
-    places = (place_nodes(len(shown), edges) * scale + centre).tolist() if shown else []
-    largest = max((character.mentions for character in shown), default=1)
+    again = {who.number for who in shown[: min(SHOWN_ENTITIES, width // NODE_WIDTH)] if who.mentions > 1}
+    pairs = {pair: count for pair, count in together.items() if again.issuperset(pair)}
+    joined = {number for pair in pairs for number in pair}
+    drawn = [who for who in shown if who.number in joined]
+    index = {who.number: at for at, who in enumerate(drawn)}
+    edges = [(index[first], index[second], count) for (first, second), count in pairs.items()]
+    height = min(460, max(320, int(0.75 * width)))
+    scale, centre = (0.5 * (width - min(220, 0.4 * width)), 0.5 * (height - 90)), (width / 2, height / 2 - 8)
+    places = (place_nodes(len(drawn), edges) * scale + centre).tolist() if drawn else []
+    largest = max((who.mentions for who in drawn), default=1)
     nodes = [
-        {"who": character, "x": x, "y": y, "radius": 5 + 15 * math.sqrt(character.mentions / largest)}
-        for character, (x, y) in zip(shown, places, strict=True)
+        {"who": who, "x": x, "y": y, "radius": 5 + 15 * math.sqrt(who.mentions / largest)}
+        for who, (x, y) in zip(drawn, places, strict=True)
     ]
-    most = max((count for _, _, count in edges), default=1)
+    place_labels(nodes, edges, width)
+    most = max(pairs.values(), default=1)
     lines = [{"a": a, "b": b, "sentences": count, "share": count / most} for a, b, count in edges]
-    return {"width": WIDTH, "height": height, "nodes": nodes, "edges": lines}
+    return {"width": width, "height": height, "nodes": nodes, "edges": lines}
 
 
-def place_nodes(count: int, edges: Sequence[tuple[int, int, int]], *, rounds: int = 400) -> np.ndarray:
+def place_labels(
+    nodes: Sequence[dict[str, Any]], edges: Sequence[tuple[int, int, int]], width: float
+) -> None:
+    """Put each name where it covers least of names, nodes and lines: below, above, right or left of its node."""
+    taken = [
+        (n["x"] - n["radius"], n["y"] - n["radius"], n["x"] + n["radius"], n["y"] + n["radius"])
+        for n in nodes
+    ]
+    crossed: list[tuple[float, ...]] = []
+    for ends in ((nodes[a], nodes[b]) for a, b, _ in edges):  # a line as small squares
+        (x, y), (to_x, to_y) = ((node["x"], node["y"]) for node in ends)
+        steps = np.linspace(0, 1, 1 + int(math.hypot(to_x - x, to_y - y) / 6))
+        crossed += [
+            (px - 2, py - 2, px + 2, py + 2)
+            for px, py in zip(x + steps * (to_x - x), y + steps * (to_y - y), strict=True)
+        ]
+    for node in nodes:
+        x, y, away = node["x"], node["y"], node["radius"] + 4
+        node["label"] = shorten(f"{node['who'].number} {node['who'].name}")
+        long = 6.6 * len(node["label"])
+        centre = min(max(x, long / 2), width - long / 2)
+        ways = [("middle", centre, y + away + 10), ("middle", centre, y - away)]
+        ways += [("start", x + away, y + 4), ("end", x - away, y + 4)]
+        boxes = []
+        for anchor, left, base in ways:
+            first = left - {"start": 0.0, "middle": long / 2, "end": long}[anchor]
+            boxes.append((first, base - 11, first + long, base + 3))
+        costs = [
+            sum(_overlap(box, other) for other in taken)
+            + LINE_COST * sum(_overlap(box, other) for other in crossed)
+            + 20 * max(0, -box[0], box[2] - width)
+            for box in boxes
+        ]
+        best = costs.index(min(costs))
+        node["anchor"], node["label_x"], node["label_y"] = ways[best]
+        taken.append(boxes[best])
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    wide, high = min(one[2], other[2]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, wide) * max(0.0, high)
+
+
+def place_nodes(count: int, edges: Sequence[tuple[int, int, int]]) -> np.ndarray:
     """(count, 2) places from -1 to 1: lines pull, nodes push (Fruchterman and Reingold); the same every time."""
-    angles = 2 * np.pi * np.arange(count) / max(1, count)
-    radius = 0.5 + 0.5 * (np.arange(count)[:, None] % 3) / 2
-    places = np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius
-    ideal = 1.1 / math.sqrt(max(1, count))
-    most = max((weight for _, _, weight in edges), default=1)
-    for step in range(rounds):
-        gaps = places[:, None] - places[None]
-        distance = np.maximum(np.linalg.norm(gaps, axis=2), 1e-3)
-        force = (gaps / distance[..., None] * (ideal**2 / distance)[..., None]).sum(1)
-        for a, b, weight in edges:
-            pull = (places[a] - places[b]) * distance[a, b] / ideal * (0.3 + 0.7 * weight / most)
-            force[a] -= pull
-            force[b] += pull
-        force -= 0.35 * places  # a little towards the middle
-        size = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-9)
-        places = places + force / size * np.minimum(size, 0.12 * (1 - step / rounds))
-    places = places - (places.max(0) + places.min(0)) / 2
-    spread = np.maximum(np.abs(places).max(0), 1e-9)
-    scaled: np.ndarray = places / np.where(spread > 1e-6, spread, 1.0)
-    return scaled
+    import networkx
+
+    graph = networkx.empty_graph(count)
+    graph.add_edges_from((a, b) for a, b, _ in edges)
+    places = networkx.spring_layout(graph, k=1.6 / math.sqrt(max(1, count)), iterations=200, seed=1)
+    found = np.array([places[node] for node in range(count)])
+    low, high = found.min(0), found.max(0)
+    spread: np.ndarray = (2 * found - low - high) / np.maximum(high - low, 1e-9)
+    return spread
 
 
 def lay_out_movement(movement: Movement, length: int) -> dict[str, Any]:

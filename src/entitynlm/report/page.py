@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from entitynlm.characters.character import list_characters
-from entitynlm.characters.tables import name_companions, show_counts
+from entitynlm.characters.character import Cast, list_characters
+from entitynlm.characters.tables import (
+    CharacterRow,
+    QuotationRow,
+    list_character_rows,
+    list_quotation_rows,
+    name_companions,
+    show_counts,
+)
 from entitynlm.discourse.participants import add_quotations
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW_REFERENT
-from entitynlm.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
-from entitynlm.report.drawings import lay_out_movement, lay_out_network, lay_out_timeline
+from entitynlm.report.contents import SHOWN_ENTITIES, Report, show_context
+from entitynlm.report.drawings import SURPRISING, lay_out_movement, lay_out_network, lay_out_timeline
 from entitynlm.report.templates import render_page
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention
 
-PAGE_BLOCK = 400  # tokens, about: a browser lays out a block of a long text when it comes into view
+BLOCK_TOKENS = 300  # at least: a browser lays out a block of a long text when it comes into view
 LONG = 2_000  # tokens: a longer text has a frame of its own to scroll in, so that the drawings below it can be reached
 SHADING_LEVELS = 8
 FIRST_LEVEL, STEP = 3.0, 1.8  # bits: where the shading begins, and how far apart its levels are
-SURPRISING = 6.0  # bits
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 
 
 def write_page(report: Report, *, title: str, model: str) -> str:
     """The whole page: what the template ``page.html`` makes of these values."""
     factor = math.log(2) / math.log(report.tables.base)  # bits → the report's unit
-    opened, closed = nest_mentions(report.mentions)
-    gaps = find_gaps(report.document)
+    document, length = report.document, len(report.document)
+    gaps = find_gaps(document)
+    starts = cut_blocks(document, gaps)
+    breaks = sorted({*starts, *(token for token, gap in enumerate(gaps) if gap == "\n"), length})
+    opened, closed = nest_mentions(report.mentions, breaks)
     return render_page(
         "page.html",
         report=report,
@@ -42,28 +53,40 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         factor=factor,
         levels=[(FIRST_LEVEL + STEP * level) * factor for level in range(SHADING_LEVELS)],
         surprising=SURPRISING * factor,
-        coloured=SHOWN_ENTITIES,
-        is_long=len(report.document) > LONG,
+        is_long=length > LONG,
         gaps=gaps,
         opened=opened,
         closed=closed,
-        blocks=cut_blocks(report.document, gaps, opened, closed),
-        timeline=lay_out_timeline(report, SURPRISING * factor),
+        blocks=list(pairwise([*starts, length])),
+        timeline=lay_out_timeline(
+            document,
+            report.characters,
+            (0, length),
+            tokens=report.tables.tokens,
+            surprisal=report.surprisal_of_referents,
+            unit=report.unit,
+            surprising=SURPRISING * factor,
+        ),
         network=lay_out_network(report.characters, report.cooccurrences),
-        ranks=rank_movements(report.movements),
+        by_entity={who.entity: who for who in report.characters},
         show_context=show_context,
         data={"unit": report.unit, "rows": list_mentions(report)},
-        **describe_characters(report.document),
+        **describe_characters(document, {}),
         lay_out_movement=lay_out_movement,
         find_level=find_level,
         list_figures=list_figures,
     )
 
 
-def nest_mentions(mentions: Sequence[Mention]) -> tuple[dict[int, list[int]], Counter[int]]:
+def nest_mentions(
+    mentions: Sequence[Mention], breaks: Sequence[int]
+) -> tuple[dict[int, list[int]], Counter[int]]:
     """List the mentions that begin before each token, the outermost first, and count those that end before it.
 
-    Of two that cross, the second is shown as far as the first one goes: elements of a page can't cross.
+    Elements of a page can't cross: of two mentions that cross, the second is shown as far as the first one goes, and a mention
+    goes as far as its paragraph.
+
+    :param breaks: tokens that begin a paragraph or a block, and the end of the text.
     """
     opened: dict[int, list[int]] = {}
     closed: Counter[int] = Counter()
@@ -72,42 +95,46 @@ def nest_mentions(mentions: Sequence[Mention]) -> tuple[dict[int, list[int]], Co
         mention = mentions[place]
         while ends and ends[-1] <= mention.start:
             ends.pop()
-        ends.append(min(mention.end, *ends[-1:]) if ends else mention.end)
+        ends.append(min(mention.end, breaks[bisect_right(breaks, mention.start)], *ends[-1:]))
         opened.setdefault(mention.start, []).append(place)
         closed[ends[-1]] += 1
     return opened, closed
 
 
-def cut_blocks(
-    document: Document, gaps: Sequence[str], opened: Mapping[int, Sequence[int]], closed: Mapping[int, int]
-) -> list[tuple[int, int]]:
-    """The text in blocks: cut between paragraphs, or between sentences of a very long one, and never inside of a mention."""
-    starts = {start for start, _ in document.sentences}
-    bounds, depth = [0], 0
-    for token in range(len(document)):
-        depth -= closed.get(token, 0)
-        size = token - bounds[-1]
-        if (
-            depth == 0
-            and size >= PAGE_BLOCK
-            and (gaps[token] == "\n" or (size >= 2 * PAGE_BLOCK and token in starts))
-        ):
-            bounds.append(token)
-        depth += len(opened.get(token, ()))
-    return list(pairwise([*bounds, len(document)]))
+def cut_blocks(document: Document, gaps: Sequence[str]) -> list[int]:
+    """List the tokens at which blocks of a text begin: at a paragraph, or at a sentence where paragraphs are very long."""
+    starts = [0]
+    for first, _ in document.sentences[1:]:
+        size = first - starts[-1]
+        if size >= BLOCK_TOKENS and (gaps[first] == "\n" or size >= 3 * BLOCK_TOKENS):
+            starts.append(first)
+    return starts
 
 
-def rank_movements(movements: Sequence[Movement]) -> list[int]:
-    """Rank entities by how much their vectors move: 1 moves most."""
-    return [sum(other.moved >= movement.moved for other in movements) for movement in movements]
+def make_cast(document: Document, labels: Mapping[str, str]) -> Cast:
+    """List the characters of a document, whose quotations are found where it has none.
+
+    :param labels: names that people gave to entities, by their ids.
+    """
+    cast = list_characters(document if document.quotations else add_quotations(document))
+    named = (replace(who, name=labels.get(who.id, who.name)) for who in cast.characters)
+    return replace(cast, characters=tuple(named))
 
 
-def describe_characters(document: Document) -> dict[str, Any]:
-    """The values of the section about characters."""
-    quoted = document if document.quotations else add_quotations(document)
+def tabulate_cast(document: Document, labels: Mapping[str, str]) -> dict[str, tuple[type, list[Any]]]:
+    """The tables ``cast`` and ``quotations``: the type of their rows, and the rows."""
+    cast = make_cast(document, labels)
+    people, said = list(list_character_rows(cast)), list(list_quotation_rows(cast))
+    return {"cast": (CharacterRow, people), "quotations": (QuotationRow, said)}
+
+
+def describe_characters(document: Document, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the section about characters, ``characters.html``."""
+    cast = make_cast(document, labels)
     return {
-        "cast": list_characters(quoted),
-        "attributed": sum(quotation.speaker is not None for quotation in quoted.quotations),
+        "cast": cast,
+        "coloured": SHOWN_ENTITIES,
+        "attributed": sum(quotation.speaker is not None for quotation in cast.document.quotations),
         "companions": lambda cast, who, most: show_counts(name_companions(cast, who), most),
     }
 
@@ -138,7 +165,8 @@ def find_level(bits: float) -> int:
 
 def list_mentions(report: Report) -> list[dict[str, Any]]:
     """Describe mentions, for readers who point at them; of one that P does not see, only the entity."""
-    who = [report.characters[number - 1].name for number in report.owner]
+    called = {who.entity: who.name for who in report.characters}
+    who = [called[mention.entity] for mention in report.mentions]
     pairs = zip(report.referents, who, strict=True)
     names = {found.entity: name for found, name in pairs if found is not None} | {
         NEW_REFERENT: "somebody new"
@@ -150,8 +178,8 @@ def list_mentions(report: Report) -> list[dict[str, Any]]:
             "who": name,
             "form": row.form,
             "since": row.since_words,
-            "surprisal": f"{row.known_surprisal:.2f}",
-            "entropy": f"{row.known_entropy:.2f}",
+            "surprisal": f"{row.referent_surprisal:.2f}",
+            "entropy": f"{row.entropy:.2f}",
             "ranked": [(names[entity], round(100 * p)) for entity, p in found.ranked[:3]],
         }
         for row, found, name in zip(report.rows, report.referents, who, strict=True)

@@ -33,7 +33,11 @@ export async function ask(path, { method = "GET", json, body, signal, raw = fals
     const found = await answer.json().catch(() => ({}));
     throw new Refused(answer.status, found.error || `the explorer answered with ${answer.status}`);
   }
-  return raw ? answer : answer.json();
+  if (answer.status !== 202) return raw ? answer : answer.json();
+  notice(`Wait: ${(await answer.json()).wait} …`); // what is asked for is still being computed
+  await new Promise((done) => setTimeout(done, 800));
+  if (signal?.aborted) throw new DOMException("given up", "AbortError");
+  return ask(path, { method, json, body, signal, raw });
 }
 
 // Do something that may be refused, and say why if it is.

@@ -15,8 +15,8 @@ function fill(element, properties, children) {
 
 export const h = (tag, properties, ...children) => fill(document.createElement(tag), properties, children);
 
-export const s = (tag, properties, ...children) =>
-  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
+// Drawings and tables come from the server, which has escaped what stands in them.
+export const parse = (html) => new DOMParser().parseFromString(html, "text/html").body.firstElementChild;
 
 export const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
 
@@ -29,11 +29,11 @@ export function bar(share, colour) {
 
 let timer = 0;
 export function notice(message, kind = "") {
-  const place = $("#notice");
+  const place = $("#dialog[open] .said") || $("#notice"); // a dialog hides what is behind it
   place.textContent = message;
-  place.className = kind;
+  place.classList.toggle("error", kind === "error");
   clearTimeout(timer);
-  if (message && kind !== "error") timer = setTimeout(() => (place.textContent = ""), 8000);
+  if (message) timer = setTimeout(() => (place.textContent = ""), kind === "error" ? 20000 : 6000);
 }
 
 export function download(name, blob) {

@@ -1,22 +1,22 @@
 // The entities of the text, a card for the one that is followed, and corrections.
 
 import { ask, attempt } from "./api.js";
-import { bits, h, notice, s } from "./dom.js";
-import { analysis, choose, colourOf, emit, numberOf, path, setPlace, setText, state } from "./store.js";
-import { panes } from "./text.js";
+import { bits, h, notice, parse } from "./dom.js";
+import { choose, emit, entityOf, path, setPlace, setText, state } from "./store.js";
+import { pane, readWords } from "./text.js";
 
 export async function correct(fields) {
   const info = await attempt(() => ask(`${path()}/edits`, { method: "POST", json: fields }));
   if (!info) return;
   setText(info);
   emit("corrected");
-  notice(`Done: ${analysis().undo}.`);
+  notice(`Done: ${state.text.undo}.`);
 }
 
 // The mention that is selected, if the selection is one.
 function selectedMention() {
   if (!state.selection) return null;
-  for (const block of panes[0]?.blocks || []) {
+  for (const block of pane?.blocks || []) {
     const found = block.words?.mentions.filter((one) => one.start === state.selection[0] && one.end === state.selection[1]) || [];
     if (found.length) return found.find((one) => one.entity === state.entity) || found[0];
   }
@@ -31,7 +31,7 @@ export async function showEntities(panel) {
 
 function choice(label, exclude, first) {
   const select = h("select", { "aria-label": label }, first ? h("option", { value: "" }, first) : null,
-    state.entities.filter((one) => one.id !== exclude).map((one) => h("option", { value: one.id }, `${numberOf(one.id)} ${one.name}`)));
+    state.entities.filter((one) => one.id !== exclude).map((one) => h("option", { value: one.id }, `${one.number} ${one.name}`)));
   return select;
 }
 
@@ -40,10 +40,10 @@ function tools() {
   if (mention) return mentionTools(mention);
   const span = state.selection || [state.at, state.at + 1];
   const entity = choice("Mention of", null, "a new entity");
-  const mark = () => correct({ action: "add", start: span[0], end: span[1], entity: entity.value || null });
+  const mark = () => correct({ action: "add", start: span[0], end: span[1], entity: entity.value || "new" });
   return h("section", { class: "tools", "aria-label": "Correct" }, h("h2", {}, "Correct"),
     h("p", {}, "Selected: ", h("b", {}, wordsOf(span)), ". Select words with the mouse, or with Shift and the arrow keys."),
-    h("p", {}, "mention of ", entity, " ", h("button", { type: "button", id: "mark", onclick: mark }, "Mark")));
+    h("p", { class: "row" }, "mention of ", entity, h("button", { type: "button", id: "mark", onclick: mark }, "Mark")));
 }
 
 function mentionTools(mention) {
@@ -62,41 +62,35 @@ function mentionTools(mention) {
       button("◂ end", "End one word earlier", move(0, -1), one), button("end ▸", "End one word later", move(0, 1), mention.end >= state.text.tokens),
       button("Remove", "Remove the mention", () => correct({ action: "remove", ...own })),
       button("Split here", "Split the entity from this mention on", () => correct({ action: "split", ...own }))),
-    h("p", {}, "is really ", entity, " ", button("Change", "Change the entity of the mention", () => correct({ action: "change", ...own, to_entity: entity.value || "new" }))));
+    h("p", { class: "row" }, "is really ", entity, button("Change", "Change the entity of the mention", () => correct({ action: "change", ...own, to_entity: entity.value || "new" }))));
 }
 
-function wordsOf([start, end]) {
-  const words = [];
-  for (const block of panes[0]?.blocks || []) {
-    if (block.words) for (let i = Math.max(start, block.start); i < Math.min(end, block.stop); i += 1) words.push(block.words.tokens[i - block.start]);
-  }
-  return `“${words.join(" ")}”`;
-}
+const wordsOf = ([start, end]) => `“${readWords(start, end)}”`;
 
 function list() {
-  if (!state.entities.length) return h("p", { class: "note" }, analysis()?.annotated ? "No entities were found." : "Entities are being found …");
+  if (!state.entities.length) return h("p", { class: "note" }, state.text.annotated ? "No entities were found." : "Entities are being found …");
   const rows = state.entities.map((one) => h("li", {}, h("button", {
-    type: "button", class: "who", "aria-pressed": String(one.id === state.entity), style: { "--c": colourOf(numberOf(one.id)) },
+    type: "button", class: "who", "aria-pressed": String(one.id === state.entity), style: { "--c": one.colour },
     onclick: () => choose({ entity: one.id === state.entity ? null : one.id }, "entity"),
-  }, h("i", { class: "dot", "aria-hidden": "true" }), h("b", {}, String(numberOf(one.id))), " ", one.name, h("small", {}, ` ${one.type || ""} ${one.mentions} ×`))));
+  }, h("i", { class: "dot", "aria-hidden": "true" }), h("b", {}, String(one.number)), " ", one.name, h("small", {}, ` ${one.type || ""} ${one.mentions} ×`))));
   return h("section", {}, h("h2", {}, `Entities (${state.entities.length})`), h("ol", { class: "entities" }, rows));
 }
 
 function makeCard(card) {
-  const own = numberOf(card.id);
+  const own = entityOf(card.id);
   const name = h("input", { value: card.name, "aria-label": "Name", maxlength: "80" });
   const other = choice("Merge with", card.id);
   const rename = (event) => {
     event.preventDefault();
     correct({ action: "rename", entity: card.id, name: name.value });
   };
-  return h("section", { class: "card", style: { "--c": colourOf(own) }, "aria-label": `Entity ${card.name}` },
-    h("h2", {}, `${own} ${card.name}`, card.type ? h("small", {}, ` ${card.type}`) : null),
+  return h("section", { class: "card", style: { "--c": own.colour }, "aria-label": `Entity ${card.name}` },
+    h("h2", {}, `${own.number} ${card.name}`, card.type ? h("small", {}, ` ${card.type}`) : null),
     h("form", { class: "row", onsubmit: rename }, name, h("button", { type: "submit" }, "Rename")),
     state.entities.length > 1 ? h("p", { class: "row" }, "the same as ", other, " ", h("button", {
       type: "button", onclick: () => correct({ action: "merge", entity: card.id, to_entity: other.value }).then(() => choose({ entity: other.value }, "entity")),
     }, "Merge")) : null,
-    tell(card), card.movement ? drawMovement(card) : null,
+    tell(card), card.movement ? parse(card.movement.drawing) : null,
     h("details", { open: card.mentions.length < 13 }, h("summary", {}, `${card.mentions.length} mentions in order`),
       h("ol", { class: "mentions" }, card.mentions.slice(0, 400).map((one) => mentionLine(one)))));
 }
@@ -117,23 +111,9 @@ function tell(card) {
   const sentences = [];
   if (worst && worst.surprisal > 2) sentences.push(`Its most surprising mention is “${worst.text}” (word ${worst.start + 1}, ${bits(worst.surprisal)}).`);
   if (card.movement) {
-    const { points, early, late } = card.movement;
-    const [, , moved] = points[points.length - 1];
+    const { moved } = card.movement;
     sentences.push(moved < 0.3 ? "What the model knows of it has hardly changed since its first mention." : moved < 0.8
       ? "What the model knows of it has changed noticeably since its first mention." : "The model now sees it quite differently from its first mention.");
-    if (early.length && late.length) sentences.push(`After the first mention it brought to mind: ${early.slice(0, 6).join(", ")}. After the last: ${late.slice(0, 6).join(", ")}.`);
   }
   return sentences.length ? h("p", { class: "note" }, sentences.join(" ")) : null;
-}
-
-function drawMovement(card) {
-  const { points } = card.movement;
-  const top = Math.max(1, ...points.map(([, , away]) => away));
-  const x = (token) => 30 + (280 * token) / Math.max(1, state.text.tokens);
-  const y = (away) => 74 - (62 * away) / top;
-  const line = points.map(([token, , away]) => `${x(token).toFixed(1)},${y(away).toFixed(1)}`).join(" ");
-  return s("svg", { viewBox: "0 0 320 90", class: "movement", role: "img", "aria-label": "Distance of the entity's vector from where it began, along the text" },
-    s("line", { x1: 30, x2: 310, y1: 74, y2: 74, class: "axis" }), s("text", { x: 30, y: 88 }, "start"), s("text", { x: 310, y: 88, "text-anchor": "end" }, "end of the text"),
-    s("text", { x: 2, y: 14 }, "far"), s("text", { x: 2, y: 76 }, "near"), s("polyline", { points: line, class: "curve" }),
-    points.map(([token, , away]) => s("circle", { cx: x(token), cy: y(away), r: 2.2, class: "point" })));
 }

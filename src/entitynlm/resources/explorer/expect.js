@@ -1,9 +1,9 @@
 // What the model expects at the place where the reading is: the paper's first figure, at every word.
 
 import { ask, attempt } from "./api.js";
-import { bar, bits, h, notice, percent } from "./dom.js";
-import { analysis, choose, colourOf, numberOf, path, state } from "./store.js";
-import { panes } from "./text.js";
+import { bar, bits, h, percent } from "./dom.js";
+import { choose, entityOf, path, state } from "./store.js";
+import { pane, readWords } from "./text.js";
 
 let asking = null;
 
@@ -12,46 +12,26 @@ export async function showExpectation(panel) {
   asking = new AbortController();
   const { signal } = asking;
   const at = state.at;
-  const numbers = [state.number, state.beside].filter(Boolean);
-  const answers = [];
-  for (const number of numbers) {
-    const found = await attempt(() => askPatiently(`${path(number)}/step?at=${at}&by=${state.by}`, signal));
-    if (signal.aborted || state.tab !== "expect") return;
-    answers.push(found);
-  }
-  const columns = numbers.map((number, index) => column(number, answers[index], numbers.length > 1));
-  panel.replaceChildren(heading(at), chooseBy(), h("div", { class: numbers.length > 1 ? "beside" : "" }, columns));
-}
-
-// A model that is being loaded or is still reading answers later.
-async function askPatiently(url, signal) {
-  for (;;) {
-    try {
-      return await ask(url, { signal });
-    } catch (error) {
-      if (error.status !== 503 || signal.aborted) throw error;
-      notice(error.message);
-      await new Promise((done) => setTimeout(done, 800));
-      if (signal.aborted) return undefined;
-    }
-  }
+  const step = await attempt(() => ask(`${path()}/step?at=${at}&by=${state.by}`, { signal }));
+  if (signal.aborted || state.tab !== "expect") return;
+  panel.replaceChildren(heading(at), chooseBy(), describe(step));
 }
 
 function wordsAround(at) {
-  for (const block of panes[0]?.blocks || []) {
+  for (const block of pane?.blocks || []) {
     if (block.words && at >= block.words.start && at < block.words.stop) {
       const index = at - block.words.start;
-      return { before: block.words.tokens.slice(Math.max(0, index - 7), index), word: block.words.tokens[index], words: block.words, index };
+      return { word: block.words.tokens[index], words: block.words, index };
     }
   }
-  return { before: [], word: "…", words: null, index: 0 };
+  return { word: "…", words: null, index: 0 };
 }
 
 function heading(at) {
-  const { before, word } = wordsAround(at);
+  const { word, words, index } = wordsAround(at);
   return h("div", { class: "context" },
     h("h2", {}, "What does it expect next?"),
-    h("p", {}, "… ", before.join(" "), " ", h("b", { class: "slot" }, word)));
+    h("p", {}, at > 7 ? "… " : "", readWords(Math.max(0, at - 7), at), words?.gaps[index] ? " " : "", h("b", { class: "slot" }, word)));
 }
 
 function chooseBy() {
@@ -61,30 +41,30 @@ function chooseBy() {
     option("words", "the words so far, and nothing else"), option("mentions", "also the mentions marked so far"));
 }
 
-function column(number, step, titled) {
-  const title = titled ? h("h3", { class: "model" }, analysis(number).model) : null;
-  if (!step) return h("section", {}, title, h("p", { class: "note" }, "No answer at this word."));
-  if (!step.read) return h("section", {}, title, h("p", { class: "note" }, "The model does not read this token."));
-  return h("section", {}, title, starts(step), who(number, step), lengths(step), words(step));
+function describe(step) {
+  if (!step?.read) return h("p", { class: "note" }, step ? "The model does not read this token." : "No answer at this word.");
+  return h("section", {}, starts(step), who(step), lengths(step), words(step));
 }
 
 function starts(step) {
   const rows = [h("li", {}, h("span", {}, "A mention starts here"), bar(step.starts), h("b", {}, percent(step.starts)))];
   if (step.inside > 0.005) {
-    const of = step.open.map((one) => `${one.name} ${percent(one.probability)}`).join(", ");
+    const of = step.open.filter((one) => one.probability >= 0.005).map((one) => `${one.name} ${percent(one.probability)}`).join(", ");
     rows.push(h("li", {}, h("span", {}, "One is still going on", of ? h("small", {}, ` (of ${of})`) : null), bar(step.inside), h("b", {}, percent(step.inside))));
   }
   return h("ul", { class: "chances", "aria-label": "Whether somebody is mentioned" }, rows);
 }
 
-function who(number, step) {
+function who(step) {
   if (!step.referents.length) return h("p", { class: "note" }, "Nobody can be mentioned here: a mention is going on.");
-  const rows = step.referents.map((one) => h("li", { class: "referent" },
-    h("span", { class: "name", style: { "--c": one.new ? "var(--soft)" : colourOf(numberOf(one.entity, number)) } },
-      one.name, one.entity ? h("sub", {}, String(numberOf(one.entity, number))) : null),
-    bar(one.probability, one.new ? null : colourOf(numberOf(one.entity, number))),
-    h("b", {}, percent(one.probability)),
-    h("small", {}, one.words.slice(0, 5).map((word) => word.word).join(" · "))));
+  const rows = step.referents.map((one) => {
+    const known = entityOf(one.entity);
+    return h("li", { class: "referent" },
+      h("span", { class: "name", style: { "--c": known.colour } }, one.name, known.number ? h("sub", {}, String(known.number)) : null),
+      bar(one.probability, one.new ? null : known.colour),
+      h("b", {}, percent(one.probability)),
+      h("small", {}, one.words.slice(0, 5).map((word) => word.word).join(" · ")));
+  });
   return h("div", {}, h("h3", {}, "If so, who or what, and in which words?"), h("ol", { class: "chances", "aria-label": "Referents by probability" }, rows));
 }
 

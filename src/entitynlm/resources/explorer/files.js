@@ -2,13 +2,14 @@
 
 import { ask, attempt, setToken } from "./api.js";
 import { $, download, h, notice } from "./dom.js";
-import { analysis, path, state } from "./store.js";
+import { path, state } from "./store.js";
 
 function show(title, ...content) {
   const dialog = $("#dialog");
   dialog.replaceChildren(
     h("h2", { id: "dialog-title" }, title),
-    ...content,
+    ...content.filter(Boolean),
+    h("p", { class: "said", role: "status" }),
     h("p", { class: "row end" }, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
   if (!dialog.open) dialog.showModal();
   return dialog;
@@ -18,7 +19,7 @@ const close = () => $("#dialog").close();
 
 export function openDialog(opened) {
   const models = state.about?.models || [];
-  const model = h("select", { "aria-label": "Model" }, models.map((one) => h("option", { value: one.name }, one.name)));
+  const model = h("select", { "aria-label": "Model" }, models.map((name) => h("option", { value: name }, name)));
   const text = h("textarea", { id: "paste", rows: "7", "aria-label": "Text", placeholder: "Type or paste a text" });
   const file = h("input", { type: "file", id: "file", "aria-label": "File" });
   const done = async (action) => {
@@ -34,22 +35,12 @@ export function openDialog(opened) {
   show("Open a text",
     h("p", {}, text),
     h("p", { class: "row" }, h("button", { type: "button", id: "read", class: "main", onclick: paste }, "Read it"), h("label", {}, "with ", model)),
-    h("p", { class: "row" }, h("label", {}, "or a file in any readable format, or a saved state: ", file)),
+    h("p", { class: "row" }, h("label", {}, "or a file in any readable format: ", file)),
     h("p", { class: "row" }, "or an example: ", (state.about?.examples || []).map((one) => h("button", { type: "button", onclick: example(one.id) }, one.title))));
 }
 
 async function sendFile(file, model) {
   const content = await file.arrayBuffer();
-  if (file.name.endsWith(".explorer.json")) {
-    let saved;
-    try {
-      saved = JSON.parse(new TextDecoder().decode(content));
-    } catch {
-      notice("This saved state is damaged: it is not JSON.", "error");
-      return undefined;
-    }
-    return ask("/saved", { method: "POST", json: saved });
-  }
   const query = new URLSearchParams({ name: file.name, ...(model ? { model } : {}) });
   return ask(`/files?${query}`, { method: "POST", body: content });
 }
@@ -76,12 +67,8 @@ async function fetchFile(url) {
 }
 
 export function saveDialog() {
-  const formats = state.about.formats.filter((one) => one.writable);
+  const { formats } = state.about;
   const format = h("select", { "aria-label": "Format", id: "format" }, formats.map((one) => h("option", { value: one.name }, `${one.name}: ${one.description}`)));
-  const whole = async () => {
-    const saved = await attempt(() => ask(`/texts/${state.text.id}/saved`));
-    if (saved) download(`${state.text.name.replace(/[^\w-]+/g, "-")}.explorer.json`, new Blob([JSON.stringify(saved)], { type: "application/json" }));
-  };
   const link = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
@@ -92,13 +79,13 @@ export function saveDialog() {
   };
   const button = (text, call, id) => h("button", { type: "button", onclick: call, id }, text);
   show("Save",
-    h("h3", {}, "The annotation"),
+    h("h3", {}, "The annotation, which Open… takes back"),
     h("p", { class: "row" }, format, button("Save the annotation", () => fetchFile(`${path()}/export?format=${format.value}`), "save-annotation")),
     h("h3", {}, "Tables (TSV)"),
-    h("p", { class: "row" }, button("Words and surprisal", () => fetchFile(`${path()}/export?format=tokens`), "save-tokens"), button("Mentions and referents", () => fetchFile(`${path()}/export?format=mentions`), "save-mentions")),
-    h("h3", {}, "All of it, to go on later"),
-    h("p", { class: "row" }, button("Save the state", whole, "save-state"), button("Copy a link", link, "copy-link")),
-    h("p", { class: "note" }, `This is analysis ${state.number}, by ${analysis().model}.`));
+    h("p", { class: "row" }, button("Cast", () => fetchFile(`${path()}/export?format=cast`), "save-cast"), button("Quotations", () => fetchFile(`${path()}/export?format=quotations`), "save-quotations"), button("Words and surprisal", () => fetchFile(`${path()}/export?format=tokens`), "save-tokens"), button("Mentions and referents", () => fetchFile(`${path()}/export?format=mentions`), "save-mentions")),
+    h("p", { class: "row" }, button("Copy a link to what is shown", link, "copy-link")),
+    state.text.measured ? null : h("p", { class: "note", id: "unmeasured" }, "Surprisal of this version is still being measured: its columns in the tables of words and mentions are empty until then. All else is whole."),
+    h("p", { class: "note" }, `The mentions are those of ${state.text.model}${state.text.undo ? ", corrected" : ""}.`));
 }
 
 export function askToken(again) {

@@ -5,16 +5,11 @@ import { $, h, notice } from "./dom.js";
 import { showEntities } from "./entities.js";
 import { showExpectation } from "./expect.js";
 import { askToken, openDialog, saveDialog, takeDrop } from "./files.js";
-import { analysis, choose, emit, keepAddress, loadEntities, on, path, setPlace, setText, state } from "./store.js";
-import { showCompare } from "./compare.js";
+import { choose, emit, isRunning, keepAddress, loadEntities, on, path, setPlace, setText, state } from "./store.js";
 import { markRange, showLook } from "./look.js";
-import { layPanes, panes } from "./text.js";
-import { showWrite } from "./write.js";
+import { layText, pane } from "./text.js";
 
-const TABS = {
-  expect: ["Expect", showExpectation], entities: ["Entities", showEntities], look: ["Look", showLook],
-  compare: ["Compare", showCompare], write: ["Write", showWrite],
-};
+const TABS = { look: ["Look", showLook], entities: ["Entities", showEntities], expect: ["Expect", showExpectation] };
 
 function showTabs() {
   const place = $("#tabs");
@@ -45,36 +40,33 @@ $("#tabs").addEventListener("keydown", (event) => {
 // -- what happens when something changes -----------------------------------------------------------------------------------
 
 on("tab", () => {
+  document.body.classList.toggle("wide", state.tab === "look");
   showTabs();
   showPanel();
-  panes.forEach((pane) => pane.mark());
+  pane?.mark();
 });
 on("place", () => {
   $("#at").value = state.at + 1;
-  panes.forEach((pane) => pane.mark(true));
+  pane?.mark(true);
   if (state.tab === "expect" || state.tab === "entities") showPanel();
 });
 on("shown", () => {
   markRange();
-  showPanel();
+  if (state.tab !== "look") showPanel();
 });
 on("range", () => {
   markRange();
   if (state.range) setPlace(Math.max(state.range[0], Math.min(state.at, state.range[1] - 1)));
   showPanel();
 });
-on("panes", async () => {
-  await layPanes();
-  showProgress();
-  showPanel();
-});
-on("watch", () => watch());
 on("entity", () => {
-  panes.forEach((pane) => pane.mark());
+  pane?.mark();
   if (state.tab === "entities") showPanel();
 });
 on("text", async () => {
-  await layPanes();
+  document.body.classList.toggle("wide", state.tab === "look");
+  await layText();
+  pane?.mark(true);
   $("#at").max = state.text.tokens;
   $("#at").value = state.at + 1;
   $("#of").textContent = `of ${state.text.tokens.toLocaleString("en")}`;
@@ -92,62 +84,58 @@ on("corrected", async () => {
 
 async function refresh() {
   await attempt(() => loadEntities());
-  await Promise.all(panes.map((pane) => pane.refresh()));
+  await pane?.refresh();
   showProgress();
   showPanel();
 }
 
 function showProgress() {
-  const own = analysis();
+  const { model, state: stage, stage: doing, done, total, failure, undo, redo, log_p: logP } = state.text;
   const place = $("#progress");
-  $("#undo").disabled = !own?.undo;
-  $("#redo").disabled = !own?.redo;
-  $("#undo").title = own?.undo ? `Undo: ${own.undo}` : "";
-  $("#redo").title = own?.redo ? `Redo: ${own.redo}` : "";
-  $("#save").disabled = !own;
-  const busy = state.text?.analyses.find((one) => one.state === "running" || one.state === "waiting");
-  const stopped = state.text?.analyses.find((one) => one.state === "cancelled" || one.state === "failed");
-  place.hidden = !busy && !stopped && own?.log_p === null;
+  $("#undo").disabled = !undo;
+  $("#redo").disabled = !redo;
+  $("#undo").title = undo ? `Undo: ${undo}` : "";
+  $("#redo").title = redo ? `Redo: ${redo}` : "";
+  $("#save").disabled = false;
+  const busy = isRunning();
+  const stopped = stage === "cancelled" || stage === "failed";
+  place.hidden = !busy && !stopped && logP === null;
   const bar = $("progress", place);
   const button = $("button", place);
+  const say = (words) => ($("span", place).textContent = words);
   bar.hidden = !busy;
-  if (busy) {
-    if (busy.total) Object.assign(bar, { max: busy.total, value: busy.done });
-    else bar.removeAttribute("value");
-    $("span", place).textContent = `${busy.model}: ${busy.state === "waiting" ? "waiting" : busy.stage} …`;
-    button.textContent = "Cancel";
-    button.onclick = () => attempt(async () => setText(await ask(`${path(busy.number)}/cancel`, { method: "POST" })));
-  } else if (stopped) {
-    $("span", place).textContent = stopped.state === "failed" ? `${stopped.model} failed: ${stopped.message}` : `${stopped.model} was stopped.`;
-    button.textContent = "Go on";
-    button.onclick = () => attempt(async () => { setText(await ask(`${path(stopped.number)}/measure`, { method: "POST" })); watch(); });
-  } else if (own?.log_p !== null) {
-    $("span", place).textContent = `log P = ${own.log_p.toFixed(1)} nats${change(own.log_p)}`;
-  }
   button.hidden = !busy && !stopped;
+  if (busy) {
+    if (total) Object.assign(bar, { max: total, value: done });
+    else bar.removeAttribute("value");
+    const far = total ? `, ${Math.min(done, total).toLocaleString("en")} of ${total.toLocaleString("en")} (${Math.round(100 * Math.min(1, done / total))} %)` : " …";
+    say(`${model}: ${stage === "waiting" ? "waiting for its turn …" : doing + far}`);
+    button.textContent = "Cancel";
+    button.onclick = () => attempt(async () => setText(await ask(`${path()}/cancel`, { method: "POST" })));
+  } else if (stopped) {
+    say(stage === "failed" ? `${model} failed: ${failure}` : `${model} was stopped.`);
+    button.textContent = "Go on";
+    button.onclick = () => attempt(async () => { setText(await ask(`${path()}/measure`, { method: "POST" })); watch(); });
+  } else if (logP !== null) say(`log P = ${logP.toFixed(1)} nats${change(logP)}`);
 }
 
-let before = null;
+let before = null; // log P of the text, and the one before it
 function change(value) {
-  if (before && before.text === state.text.id && before.number === state.number && before.value !== value) {
-    before = { ...before, value, from: before.value };
-  } else if (!before || before.text !== state.text.id || before.number !== state.number) {
-    before = { text: state.text.id, number: state.number, value, from: null };
-  }
-  if (before.from === null || before.from === undefined) return "";
+  if (before?.text !== state.text.id) before = { text: state.text.id, value, from: value };
+  else if (before.value !== value) before = { ...before, value, from: before.value };
   const by = value - before.from;
-  return ` (${by >= 0 ? "+" : "−"}${Math.abs(by).toFixed(1)} by the last correction)`;
+  return by ? ` (${by > 0 ? "+" : "−"}${Math.abs(by).toFixed(1)} by the last correction)` : "";
 }
 
 // Ask how far the analysis is, until it is done.
 let watching = 0;
 async function watch() {
   const own = (watching += 1);
-  const seen = () => state.text.analyses.map((one) => `${one.version} ${one.annotated} ${one.measured}`).join();
-  while (own === watching && state.text?.analyses.some((one) => one.state === "running" || one.state === "waiting")) {
+  const seen = () => [state.text.version, state.text.annotated, state.text.measured].join();
+  while (own === watching && isRunning()) {
     await new Promise((done) => setTimeout(done, 350));
     const earlier = seen();
-    const id = state.text.id;
+    const { id } = state.text;
     const info = await attempt(() => ask(`/texts/${id}`));
     if (own !== watching || !info || state.text.id !== id) return;
     setText(info);
@@ -166,15 +154,14 @@ async function listTexts() {
   const found = await attempt(() => ask("/texts"));
   if (!found) return;
   const select = $("#texts");
-  select.replaceChildren(...found.texts.map((one) => h("option", { value: one.id, selected: one.id === state.text?.id }, `${one.name} (${one.tokens.toLocaleString("en")} words)`)));
-  if (found.dropped.length) notice(`Closed to make room: ${found.dropped[found.dropped.length - 1]}.`);
+  select.replaceChildren(...found.map((one) => h("option", { value: one.id, selected: one.id === state.text?.id }, `${one.name} (${one.tokens.toLocaleString("en")} words)`)));
 }
 $("#texts").addEventListener("change", (event) => attempt(async () => openText(await ask(`/texts/${event.target.value}`))));
 $("#open").addEventListener("click", () => openDialog(openText));
 $("#save").addEventListener("click", () => saveDialog());
-const move = (what) => attempt(async () => { setText(await ask(`${path()}/${what}`, { method: "POST" })); emit("corrected"); });
-$("#undo").addEventListener("click", () => move("undo"));
-$("#redo").addEventListener("click", () => move("redo"));
+const move = (by) => attempt(async () => { setText(await ask(`${path()}/moves?by=${by}`, { method: "POST" })); emit("corrected"); });
+$("#undo").addEventListener("click", () => move(-1));
+$("#redo").addEventListener("click", () => move(1));
 $("#stepper").addEventListener("click", (event) => event.target.dataset.step && setPlace(state.at + Number(event.target.dataset.step)));
 $("#at").addEventListener("change", (event) => setPlace(Number(event.target.value) - 1));
 takeDrop(openText);
@@ -195,7 +182,7 @@ document.addEventListener("keydown", (event) => {
   if (typing || !state.text) return;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
     event.preventDefault();
-    move(event.shiftKey ? "redo" : "undo");
+    move(event.shiftKey ? 1 : -1);
   } else if (event.target === document.body && ["ArrowRight", "ArrowLeft"].includes(event.key)) {
     event.preventDefault();
     setPlace(state.at + (event.key === "ArrowRight" ? 1 : -1));
@@ -224,13 +211,10 @@ async function start() {
   }
   const info = await attempt(() => ask(`/texts/${encodeURIComponent(id)}`));
   if (!info) return openDialog(openText);
-  const wanted = { number: Number(hash.get("analysis") || 1), beside: Number(hash.get("beside")) || null, at: Number(hash.get("at") || 0) };
   if (hash.get("tab") in TABS) state.tab = hash.get("tab");
   if (hash.get("by") === "mentions") state.by = "mentions";
-  state.text = info;
-  Object.assign(state, wanted, { entity: hash.get("entity"), range: hash.get("range")?.split("-").map(Number) || null });
-  if (!analysis()) state.number = info.analyses[0].number;
-  if (state.beside && !analysis(state.beside)) state.beside = null;
+  const at = hash.has("at") ? Number(hash.get("at")) : info.begin;
+  Object.assign(state, { text: info, at, entity: hash.get("entity"), range: hash.get("range")?.split("-").map(Number) || null });
   showTabs();
   emit("text");
   return keepAddress();

@@ -2,16 +2,15 @@
 
 import { ask, attempt } from "./api.js";
 import { $, h } from "./dom.js";
-import { analysis, choose, colourOf, emit, lineOf, loadEntities, numberOf, path, setPlace, state } from "./store.js";
+import { choose, emit, entityOf, loadEntities, path, setPlace, state } from "./store.js";
 
 const FIRST_LEVEL = 3;
 const STEP = 1.8;
 const LEVELS = 8;
 
-export class TextPane {
-  constructor(root, number) {
+class TextPane {
+  constructor(root) {
     this.root = root;
-    this.number = number;
     this.blocks = [];
     this.watcher = new IntersectionObserver((entries) => entries.forEach((entry) => this.meet(entry)), {
       root, rootMargin: "1200px 0px",
@@ -48,10 +47,10 @@ export class TextPane {
 
   async show(block) {
     const wanted = (block.wanted = (block.wanted || 0) + 1);
-    const words = await attempt(() => ask(`${path(this.number)}/words?start=${block.start}&stop=${block.stop}`));
+    const words = await attempt(() => ask(`${path()}/words?start=${block.start}&stop=${block.stop}`));
     if (!words || wanted !== block.wanted || !block.near) return;
     block.words = words;
-    block.element.replaceChildren(...renderWords(words, this.number));
+    block.element.replaceChildren(...renderWords(words));
     block.element.style.minHeight = "0";
     block.shown = words.version;
     this.mark();
@@ -77,7 +76,7 @@ export class TextPane {
       word.classList.toggle("picked", i >= from && i < to);
     }
     for (const mention of this.root.querySelectorAll(".m")) {
-      mention.classList.toggle("followed", mention.dataset.e === state.entity && this.number === state.number);
+      mention.classList.toggle("followed", mention.dataset.e === state.entity);
     }
     if (scroll) this.scrollTo(state.at);
   }
@@ -97,7 +96,7 @@ export class TextPane {
     if (String(getSelection()).trim()) return;
     const word = event.target.closest(".w");
     const mention = event.target.closest(".m");
-    if (mention && this.number === state.number) choose({ entity: mention.dataset.e }, "entity");
+    if (mention) choose({ entity: mention.dataset.e }, "entity");
     if (word) setPlace(Number(word.dataset.i), mention ? [Number(mention.dataset.s), Number(mention.dataset.t)] : null);
   }
 
@@ -128,7 +127,7 @@ export class TextPane {
   }
 }
 
-function renderWords(words, number) {
+function renderWords(words) {
   const unknown = new Set(words.unknown);
   const starting = new Map();
   for (const mention of words.mentions) {
@@ -140,7 +139,7 @@ function renderWords(words, number) {
   let open = []; // [mention, element], the outermost first
   const inside = () => (open.length ? open[open.length - 1][1] : paragraphs[paragraphs.length - 1]);
   const enter = (mention) => {
-    const element = makeMention(mention, number);
+    const element = makeMention(mention);
     inside().append(element);
     open.push([mention, element]);
   };
@@ -150,7 +149,7 @@ function renderWords(words, number) {
     if (going.length < open.length) {
       const kept = open.findIndex(([mention]) => mention.end <= i);
       const again = open.slice(kept).filter(([mention]) => mention.end > i);
-      open.slice(kept).forEach(([mention, element]) => mention.end <= i && label(mention, element, number));
+      open.slice(kept).forEach(([mention, element]) => mention.end <= i && label(mention, element));
       open = open.slice(0, kept);
       again.forEach(([mention]) => enter(mention)); // mentions that cross each other
     }
@@ -168,35 +167,37 @@ function renderWords(words, number) {
     const title = [bits === null || bits === undefined ? "" : `${bits.toFixed(1)} bits`, unknown.has(i) ? "not in the model's vocabulary" : ""];
     inside().append(h("span", { class: names, "data-i": i, title: title.filter(Boolean).join(", ") || null }, token));
   });
-  open.forEach(([mention, element]) => mention.end <= words.stop && label(mention, element, number));
+  open.forEach(([mention, element]) => mention.end <= words.stop && label(mention, element));
   return paragraphs;
 }
 
-function makeMention(mention, number) {
-  const own = numberOf(mention.entity, number);
+function makeMention(mention) {
+  const own = entityOf(mention.entity);
   return h("span", {
     class: "m", "data-e": mention.entity, "data-s": mention.start, "data-t": mention.end,
-    style: { "--c": colourOf(own), "--drawn": lineOf(own) },
+    style: { "--c": own.colour, "--drawn": own.line },
   });
 }
 
-const label = (mention, element, number) => element.append(h("sub", {}, String(numberOf(mention.entity, number))));
+const label = (mention, element) => element.append(h("sub", {}, String(entityOf(mention.entity).number)));
 
-// The panes that are open: one, or two beside each other.
-export const panes = [];
-
-export async function layPanes() {
-  const numbers = [state.number, state.beside].filter(Boolean);
-  panes.length = 0;
-  const place = $("#panes");
-  place.replaceChildren();
-  place.classList.toggle("two", numbers.length > 1);
-  for (const number of numbers) {
-    await attempt(() => loadEntities(number));
-    if (!numbers.every((one, index) => one === [state.number, state.beside].filter(Boolean)[index])) return;
-    const root = h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `The text as read by ${analysis(number).model}`, id: panes.length ? "text-2" : "text" });
-    const title = numbers.length > 1 ? h("h2", { class: "pane-title" }, `${number}: ${analysis(number).model}`) : null;
-    place.append(h("div", { class: "pane" }, title, root));
-    panes.push(new TextPane(root, number));
+// Words as they stand in the text, as far as they were fetched.
+export function readWords(start, stop) {
+  const parts = [];
+  for (const { words } of pane?.blocks || []) {
+    if (words) for (let i = Math.max(start, words.start); i < Math.min(stop, words.stop); i += 1) parts.push(i > start && words.gaps[i - words.start] ? " " : "", words.tokens[i - words.start]);
   }
+  return parts.join("");
+}
+
+// The text that is open.
+export let pane = null;
+
+export async function layText() {
+  const { id } = state.text;
+  await attempt(() => loadEntities());
+  if (state.text.id !== id) return;
+  const root = h("div", { class: "text", tabindex: "0", role: "region", "aria-label": `The text as read by ${state.text.model}`, id: "text" });
+  $("#text").replaceWith(root);
+  pane = new TextPane(root);
 }

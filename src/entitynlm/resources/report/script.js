@@ -71,5 +71,8 @@
     tip.hidden = false;
     place(event);
   });
+  document.querySelector('a[href="#changes"]').addEventListener("click", function () {
+    document.querySelector("#changes details").open = true;
+  });
   text.addEventListener("mouseleave", function () { tip.hidden = true; });
 })();
