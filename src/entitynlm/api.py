@@ -10,30 +10,28 @@ Methods take a raw text or a :class:`~entitynlm.text.document.Document`; the sam
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
-from entitynlm.coref.metrics.coreference import score_documents
-from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.default_model import choose_model
-from entitynlm.discourse.naming import choose_names, show_name
-from entitynlm.discourse.participants import add_quotations
+from entitynlm.discourse.naming import name_entities
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
+from entitynlm.lm.items import ItemTable, measure_items, name_conditions, read_items, tabulate_items
 from entitynlm.lm.surprisal import MentionRow, Surprisal, TokenRow, measure_surprisal
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.suitability import find_doubt
-from entitynlm.model.loading import choose_boundaries, load_model, make_untrained
+from entitynlm.model.loading import choose_spelling, load_model, make_untrained
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.expectation import ExpectedNext, Walk, WordProbs
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.progress import SILENT, Progress
-from entitynlm.text.document import Document, Mention, Quotation, Span
+from entitynlm.text.document import Document, Span
 from entitynlm.text.segmentation import segment_text
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SENTENCE_END", "AnalysisScore", "Choice", "EntityNLM", "ExpectedNext", "MentionRow", "Surprisal", "TokenRow", "Walk",
     "WordProbs",
-    "as_document", "attribute_speech", "load", "measure_agreement", "name_entities",
+    "as_document", "load", "name_entities",
 ]  # fmt: skip
 
 
@@ -90,12 +88,6 @@ class EntityNLM:
     def has_memory(self) -> bool:
         """Tell whether threads must take turns with this model, because a pretrained language model keeps what it read last."""
         return any(network.backbone.pretrained for network in self.pretrained.networks.values())
-
-    def hold_weights(self) -> None:
-        """Prepare the weights once for many short questions, as a server gets them."""
-        for network in self.pretrained.networks.values():
-            if (hold := getattr(network.backbone, "hold_weights", None)) is not None:
-                hold()
 
     def _warn_untrained(self) -> None:
         if self.pretrained.untrained:
@@ -157,37 +149,57 @@ class EntityNLM:
         samples: int = 12,
         repeats: int = 8,
         base: float = 2.0,
-        hindsight: bool = False,
-        annotated: Document | None = None,
         word_boundaries: bool | None = None,
+        white_space: Literal["exact", "collapsed"] = "exact",
         seed: int = 0,
         progress: Progress = SILENT,
     ) -> Surprisal:
         """The surprisal of each word and each referent: ``tokens`` and ``mentions``, with a row each.
 
-        :param mentions: condition on the document's own (``given``) or sum over possible ones (``sampled``).
+        The rows of mentions are the document's where it has any (:meth:`annotate` gives them), else those found on the way.
+
+        :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
         :param samples: particles per repeat; the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
-        :param hindsight: also find the mentions of the text as a whole; everything else depends on no word to come.
-        :param annotated: the text as :meth:`annotate` gave it, so that hindsight need not annotate it again.
         :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
             the model was trained, which is with them.
+        :param white_space: a pretrained language model reads paragraph breaks and double spaces as they stand (``exact``), or
+            one space for each (``collapsed``).
         """
         settings: dict[str, Any] = {
             "samples": samples,
             "repeats": repeats,
             "seed": seed,
-            "hindsight": hindsight,
-            "annotated": annotated,
             "progress": progress,
         }
-        pretrained = self.pretrained
-        if word_boundaries is not None:
-            pretrained = choose_boundaries(pretrained, word_boundaries)
+        pretrained = choose_spelling(self.pretrained, word_boundaries, exact=white_space == "exact")
         found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
         if found.mentions:
             self._warn_untrained()
         return found
+
+    def surprisal_of_items(
+        self,
+        path: str | Path,
+        *,
+        rows: Literal["tokens", "mentions"] = "tokens",
+        compare: str | None = None,
+        samples: int = 12,
+        repeats: int = 8,
+        base: float = 2.0,
+        seed: int = 0,
+    ) -> ItemTable:
+        """The surprisal of experimental items, region by region: a table with ``rows`` and ``to_pandas()``.
+
+        :param path: of the file of items (``entitynlm surprisal --help`` says what it has).
+        :param rows: ``mentions`` for a row per mention of the targets.
+        :param compare: a column, such as ``condition``, for differences within items.
+        """
+        options: dict[str, Any] = {"samples": samples, "repeats": repeats, "base": base, "seed": seed}
+        items = read_items(path)
+        items = items if compare is None else name_conditions(items, compare)
+        measured = list(measure_items(self.pretrained, items, **options))
+        return tabulate_items(measured, rows, compare=compare is not None)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
         """Predict the next entity, at the end of a text or at one of its tokens.
@@ -214,17 +226,11 @@ class EntityNLM:
         """
         return Walk(self.pretrained, document, along_mentions=by == "mentions")
 
-    @property
-    def follows_words(self) -> bool:
-        """Tell whether :meth:`follow` can go by words alone, which takes a trained causal proposal."""
-        return "causal" in self.pretrained.networks and not self.untrained
-
     def generate(
         self,
         text: str | Document | None = None,
         *,
         words: int = 60,
-        sentences: int | None = None,
         count: int = 1,
         temperature: float = 0.8,
         top_p: float = 0.95,
@@ -237,8 +243,8 @@ class EntityNLM:
 
         A model with a closed vocabulary (``entitynlm-en``) writes no prose and is refused; :meth:`next_entity` tells who is next.
 
-        :param cast: names of entities to start with, besides those of the text.
-        :param next_entity: the name of the entity that the next mention refers to.
+        :param cast: names of entities that come up, each at the start of a sentence; ``missing`` names those that did not.
+        :param next_entity: the name of the entity that the continuation begins with.
         :param new_entities: whether other entities may be mentioned.
         """
         from entitynlm.generation.continuations import generate_continuations
@@ -246,39 +252,29 @@ class EntityNLM:
 
         if cast or next_entity is not None or not new_entities:
             self._warn_untrained()
-        request = ContinuationRequest(
-            words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities
-        )
+        request = ContinuationRequest(words, temperature, top_p, tuple(cast), next_entity, new_entities)
         prompt = None if text is None else as_document(text)
         return generate_continuations(self.pretrained, prompt, request, count=count, seed=seed)
-
-    def join(self, prompt: Document, continuation: Continuation) -> Document:
-        """Join a prompt and a continuation of it as one document, in which the prompt's entities keep their ids."""
-        from entitynlm.generation.rendering import join_continuation
-
-        return join_continuation(self.pretrained.encoder, prompt, continuation)
 
     def rerank(
         self,
         document: Document,
         candidates: KBestList | Sequence[Sequence[Sequence[Span]]],
         *,
-        weights: Mapping[str, float] | None = None,
+        weight: float | None = None,
     ) -> list[ScoredClustering]:
         """Candidate analyses of a document, the best first, with their new scores.
 
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
-        :param weights: of ``baseline`` (the list's own scores), ``P``, ``P.e``, ``causal`` …; default: by P alone.
+        :param weight: rank by the list's own scores + this weight times log P; default: by log P alone.
         """
-        from entitynlm.coref.reranking.combination import BY_MODEL, Combination, score_list
+        from entitynlm.coref.reranking.combination import score_list
 
         self._warn_untrained()
         document = as_document(document)
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
-        combination = BY_MODEL if weights is None else Combination(weights)
-        scored = score_list(self.pretrained, document, candidates, combination.weights)
-        scores = combination.score(scored).tolist()
+        scores = score_list(self.pretrained, document, candidates).combine(weight).tolist()
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]
 
@@ -286,24 +282,6 @@ class EntityNLM:
 def load(name: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
     """The default model (see :meth:`EntityNLM.from_pretrained`), one by its name, one from a folder, or ``huggingface:NAME``."""
     return EntityNLM.from_pretrained(name, device=device)
-
-
-def name_entities(document: Document, mentions: Sequence[Mention] | None = None) -> dict[str, str]:
-    """Name every entity of a document as all outputs do: by the mention, of all or of some, that names it best."""
-    chosen = choose_names(document, document.mentions if mentions is None else mentions)
-    return {entity: show_name(document, mention) for entity, mention in chosen.items()}
-
-
-def attribute_speech(document: Document) -> tuple[Quotation, ...]:
-    """Find the quotations of a document, with speaker and addressee where they are among its entities."""
-    return add_quotations(document).quotations
-
-
-def measure_agreement(first: Document, second: Document) -> float | None:
-    """Score one annotation against another by the CoNLL average; None where neither has a mention."""
-    if not first.mentions and not second.mentions:
-        return None
-    return score_documents([drop_repetitions(first)], [drop_repetitions(second)], ["conll"]).conll
 
 
 def as_document(text: object, *, id: str = "text") -> Document:

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal, overload
 
@@ -26,14 +25,13 @@ Span = tuple[int, int]
 class Mention(msgspec.Struct, frozen=True, gc=False):
     """A span of tokens that refers to an entity; a struct, because a corpus has many and a dataclass takes ten times as long.
 
-    A discontinuous mention lists its pieces in ``parts``, and ``start``/``end`` are their hull. ``head`` is the index of the head
-    token; ``attributes`` are other fields of the format (CorefUD's information status, brat's label), kept for writing.
+    ``head`` is the index of the head token; ``attributes`` are other fields of the format (CorefUD's information status, brat's
+    label), kept for writing. A discontinuous mention is read from its first to its last word.
     """
 
     start: int
     end: int
     entity: str
-    parts: tuple[Span, ...] = ()
     head: int | None = None
     attributes: tuple[tuple[str, str], ...] = ()
 
@@ -69,7 +67,7 @@ class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Text order: by start, enclosing mentions before enclosed ones, then by entity id (so that order is total)."""
-    return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity, m.parts)))
+    return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,13 +177,6 @@ class Document:
                 raise self._fail(f"mention {mention.span} has no entity")
             if head is not None and not start <= head < end:
                 raise self._fail(f"the head {head} of mention {mention.span} lies outside of it")
-            if not mention.parts:
-                continue
-            edges = [edge for part in mention.parts for edge in part]
-            if any(edge >= following for edge, following in pairwise(edges)):
-                raise self._fail(f"the parts {mention.parts} of a mention are not apart and in order")
-            if (edges[0], edges[-1]) != mention.span:
-                raise self._fail(f"the parts {mention.parts} do not span {mention.span}")
 
     def _check_offsets(self) -> None:
         if self.offsets is None:

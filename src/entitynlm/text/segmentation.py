@@ -17,19 +17,13 @@ from entitynlm.text.document import Span
 from entitynlm.text.english import MORE_SPEECH_VERBS, SPEECH_VERBS
 
 # The time of both libraries grows with the square of a word's length. Anything longer than this is a data URL or a script without
-# spaces: a plain pattern cuts it, and sentences don't end in it (except at ideographic full stops).
+# spaces: a plain pattern cuts it, and sentences don't end in it.
 LONGEST_WORD = 256
 
 # The tokeniser caches every word that it ever saw; a new one after this many characters bounds its memory.
 RENEW_AFTER = 20_000_000
 
 PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*|[\f\u2029]")
-# Scripts that are written without spaces: each sign is a word, and their full stops end sentences.
-IDEOGRAPH = (
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
-    r"。！？，、；：「」『』《》（）]"
-)
-IDEOGRAPHIC_END = re.compile(r"[。！？]+[”’」』）》]*")
 # `"Where?" Priya asked.` is one sentence: after a quotation's ? or ! comes who asked. A name or a pronoun stands before the verb,
 # perhaps with "had" or an adverb between. Verbs that are not always of speech end their clause: not "Tom finished his tea."
 QUESTION_END = re.compile(r"[?!…—][\"”’'»]\s*\Z")
@@ -45,7 +39,7 @@ WHO_SAID_IT = re.compile(
 DASH_INFIXES = (r"[.?!,;:\"”](?=[\"”]?(?:--|—))", r"--+|—", r"(?<=--|.—)[\"“]")
 LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 NON_SPACE = re.compile(r"\S+")
-PLAIN_WORD = re.compile(rf"(?:(?!{IDEOGRAPH})\w){{1,{LONGEST_WORD}}}|\S")
+PLAIN_WORD = re.compile(rf"\w{{1,{LONGEST_WORD}}}|\S")
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class TextSegmenter:
 
     def _make_tokeniser(self) -> Any:
         language = self._spacy.blank("en")
-        infixes = [*DASH_INFIXES, *language.Defaults.infixes, IDEOGRAPH]
+        infixes = [*DASH_INFIXES, *language.Defaults.infixes]
         language.tokenizer.infix_finditer = self._spacy.util.compile_infix_regex(infixes).finditer
         prefixes = [r"--+", *language.Defaults.prefixes]
         language.tokenizer.prefix_search = self._spacy.util.compile_prefix_regex(prefixes).search
@@ -121,8 +115,6 @@ class TextSegmenter:
                 plain[sentence_start:sentence_end], plain[following : following + LONGEST_WORD]
             ):
                 continue
-            for stop in IDEOGRAPHIC_END.finditer(text, start + sentence_start, start + sentence_end):
-                yield stop.end()
             yield start + sentence_end
         yield end
 

@@ -17,18 +17,9 @@ from torch import Tensor
 
 from entitynlm.config import TrainingConfig, to_dict
 from entitynlm.errors import TrainingError
-from entitynlm.model.batch.scores import (
-    BatchScores,
-    Carried,
-    Scores,
-    Window,
-    cut_windows,
-    score_windows,
-)
+from entitynlm.model.batch.scores import Carried, Network, Scores, Window, cut_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.noise import DrawnNoise, FixedNoise, Noise
-from entitynlm.model.pretrained import Network
-from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.progress import SILENT, Progress
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
@@ -70,9 +61,9 @@ class Training:
         self.network = network
         self.config = config
         self.seed = seed
-        self.names = [document.id for document in (*train, *development) if len(document)]
-        self.train = [cut(network, document, config.window) for document in train if len(document)]
-        self.development = [cut(network, document, 0) for document in development if len(document)]
+        self.names = [document.id for document in train if len(document)]
+        self.train = [cut_windows(document, network, config.window) for document in train if len(document)]
+        self.development = [cut_windows(document, network, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
         self._word_share = config.word_share if config.weights[3] else 0.0
         self.state = TrainingState(rate=config.learning_rate)
@@ -158,28 +149,27 @@ class Training:
             windows = [self.train[i][step] for i in going_on]
             before = carried and carried.select(self.network.backbone, [alive.index(i) for i in going_on])
             self.optimizer.zero_grad(set_to_none=True)
-            result = score_batch(self.network, windows, noise, before, self._word_share)
+            result = score_windows(
+                self.network, windows, noise=noise, carried=before, word_share=self._word_share
+            )
             alive, carried = going_on, result.carried
             weigh_loss(result.scores, self.config.weights).backward()
             loss = -float(result.scores.total.detach())
             norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip or math.inf)
             if not (math.isfinite(loss) and math.isfinite(float(norm))):
-                names = [self.names[i] for i in going_on]
-                raise self._give_up(f"batch {number + 1}", loss, find_bad(result.scores, names) or names)
+                names = ", ".join([self.names[i] for i in going_on][:MOST_NAMES])
+                raise self._give_up(f"batch {number + 1} ({names})", loss)
             self.optimizer.step()
             words_of_batch += sum(len(window.words) for window in windows)
             loss_of_batch += loss
         return words_of_batch, loss_of_batch
 
-    def _give_up(self, where: str, loss: float, documents: list[str]) -> TrainingError:
-        """Make the error that says what is wrong with an epoch, and in which documents."""
-        names = ", ".join(documents[:MOST_NAMES])
-        what = (
-            "the gradient is not finite in a batch with" if math.isfinite(loss) else f"the loss is {loss} in"
-        )
+    def _give_up(self, where: str, loss: float) -> TrainingError:
+        """Make the error that says where in an epoch the training went wrong."""
+        what = "the gradient is not finite" if math.isfinite(loss) else f"the loss is {loss}"
         return TrainingError(
             f"the training of the {self.network.config.mode} part stopped in epoch {self.state.epoch + 1}, "
-            f"{where}: {what} {names}. A smaller training.learning_rate or training.clip may help"
+            f"{where}: {what}. A smaller training.learning_rate or training.clip may help"
         )
 
     def _finish_epoch(self) -> dict[str, Any]:
@@ -187,11 +177,7 @@ class Training:
         state, config = self.state, self.config
         losses = measure_losses(self.network, self.development, self.config.word_share)
         if not math.isfinite(losses["total"]):
-            pairs = zip(self.names[len(self.train) :], self.development, strict=True)
-            bad = [
-                name for name, own in pairs if not math.isfinite(measure_losses(self.network, [own])["total"])
-            ]
-            raise self._give_up("after its last batch", losses["total"], bad)
+            raise self._give_up("on development documents", losses["total"])
         train_loss = state.loss / max(1, state.words)
         state.epoch, state.batch, state.words, state.loss = state.epoch + 1, 0, 0, 0.0
         record: dict[str, Any] = {
@@ -216,25 +202,6 @@ class Training:
         return record
 
 
-def cut(network: Network, document: EncodedDocument, size: int) -> list[Window]:
-    """A document in windows (0: one), prepared for scoring."""
-    if isinstance(network, LanguageModel):
-        return network.cut(document, size)
-    return cut_windows(document, network, size)
-
-
-def score_batch(
-    network: Network,
-    windows: Sequence[Window],
-    noise: Noise | None,
-    carried: Carried | None,
-    word_share: float = 1.0,
-) -> BatchScores:
-    if isinstance(network, LanguageModel):
-        return network.score(windows, carried, word_share)
-    return score_windows(network, windows, noise=noise, carried=carried, word_share=word_share)
-
-
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:
     """AdaGrad or Adam, as in the paper's section 3; with weight decay Adam becomes AdamW.
 
@@ -257,13 +224,6 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 
 
 @torch.no_grad()
-def find_bad(scores: Scores, names: Sequence[str]) -> list[str]:
-    """List the documents whose log-probability is not a finite number."""
-    finite = scores.per_document().isfinite().tolist()
-    return [name for name, good in zip(names, finite, strict=True) if not good]
-
-
-@torch.no_grad()
 def measure_losses(
     network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
 ) -> dict[str, float]:
@@ -276,7 +236,8 @@ def measure_losses(
     lengths = [len(windows[0].words) for windows in documents]
     sums = torch.zeros(4, dtype=torch.float64)
     for batch in make_even_batches(lengths, EVALUATION_BUDGET):
-        scores = score_batch(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
+        windows = [documents[i][0] for i in batch]
+        scores = score_windows(network, windows, noise=FixedNoise(), word_share=word_share).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
         sums -= torch.stack(parts).double().cpu()
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()

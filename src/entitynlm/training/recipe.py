@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,17 @@ import torch
 from msgspec import structs
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
-from entitynlm.errors import ConfigError, DataError, ModelError, TrainingError
+from entitynlm.errors import ConfigError, DataError, TrainingError
 from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import find_backbone
+from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.embeddings import load_glove, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.packaged import CONFIG_FILE
-from entitynlm.model.pretrained import Network, Pretrained, load_pretrained, save_pretrained
+from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
@@ -98,30 +97,6 @@ def train_pretrained(
     return pretrained
 
 
-def complete_pretrained(
-    folder: Path,
-    train: Sequence[Document],
-    development: Sequence[Document],
-    settings: Settings,
-    *,
-    parts: Sequence[Mode],
-    seed: int,
-    device: str = "cpu",
-    progress: Progress = SILENT,
-) -> Pretrained | None:
-    """The model in ``folder``, made by the same settings and seed, with what it lacks of ``parts`` trained; None if stopped."""
-    stored = load_pretrained(folder, device=device) if (folder / CONFIG_FILE).exists() else None
-    if stored is not None:
-        check_stored(stored, settings, seed=seed, folder=folder)
-    missing = [part for part in parts if stored is None or part not in stored.parts]
-    if stored is not None and not missing:
-        return stored
-    train_into = partial(train_pretrained, base=stored, folder=folder, resume=True)
-    return train_into(
-        train, development, settings, parts=missing, seed=seed, device=device, progress=progress
-    )
-
-
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
     """Tell whether a stored model is what these settings and this seed make, as far as it got."""
     encoder, data = pretrained.encoder, settings.data
@@ -130,11 +105,7 @@ def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folde
         different.append("data")
     for mode, notes in pretrained.notes.get("training", {}).items():
         model, training = settings.for_part(mode)
-        try:
-            stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
-        except (KeyError, TypeError, ConfigError) as error:
-            message = f"{folder}: the notes on the {mode} part's training can't be read ({error})"
-            raise ModelError(message) from error
+        stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
         wanted = (structs.replace(model, mention_types=stored[0].mention_types), training)
         if stored != wanted or notes.get("seed") != seed:
             different.append(mode)

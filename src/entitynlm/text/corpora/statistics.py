@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document
 
 COUNTS = ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
 
@@ -42,7 +42,7 @@ class SplitStatistics:
         self.mentions += len(document.mentions)
         self.entities += len(document.entities)
         self.singletons += sum(len(entity.mentions) == 1 for entity in document.entities)
-        lengths = [count_words(mention) for mention in document.mentions]
+        lengths = [len(mention) for mention in document.mentions]
         self.words_in_mentions += sum(lengths)
         self.longest_mention = max(self.longest_mention, *lengths, 0)
         self.forms.update(document.tokens)
@@ -50,11 +50,6 @@ class SplitStatistics:
     def as_json(self) -> dict[str, Any]:
         names = (*COUNTS, "mean_mention_length", "longest_mention", "vocabulary")
         return {name: getattr(self, name) for name in names}
-
-
-def count_words(mention: Mention) -> int:
-    """The number of words in a mention, without the gaps of a discontinuous one."""
-    return sum(end - start for start, end in mention.parts) if mention.parts else len(mention)
 
 
 def measure_documents(documents: Iterable[Document]) -> SplitStatistics:

@@ -1,32 +1,32 @@
 """Helpers of the two bracket formats (CoNLL-2012 and CoNLL-U): crossing mentions, document names, counted oddities.
 
 A closing bracket belongs to the bracket of the same number that was opened last, which is wrong for two mentions *of one
-entity* that cross; :func:`assign_layers` finds those, so that the writers can give them labels of their own.
+entity* that cross; :func:`find_layers` finds those, so that the writers can give them labels of their own.
 """
 
-from collections.abc import Sequence
-
-from entitynlm.text.document import Span
+from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Source
 
 
-def assign_layers(spans: Sequence[Span], *, nested: bool = True) -> list[int]:
-    """Give each span a layer, so that spans of one layer nest (if they may) or lie apart, and most are in layer 0.
+def find_layers(document: Document) -> list[int]:
+    """Give each mention a layer, so that those of one entity and layer nest or lie apart, and most are in layer 0.
 
-    ``spans`` come in text order (by start, longer ones first). Spans that share only one word, the last of one and
-    the first of the other, count as crossing: the official scorer opens brackets before it closes any.
+    Mentions that share only one word, the last of one and the first of the other, count as crossing: the official scorer
+    opens brackets before it closes any.
     """
     layers: list[int] = []
-    ends: list[list[int]] = []  # per layer, the ends of the spans around this point, the innermost last
-    for start, end in spans:
-        for open_ends in ends:
-            while open_ends and open_ends[-1] <= start:
-                open_ends.pop()
-        fits = (not around or (nested and end <= around[-1]) for around in ends)
-        layer = next((i for i, fit in enumerate(fits) if fit), len(ends))
-        if layer == len(ends):
-            ends.append([])
-        ends[layer].append(end)
+    open_ends: dict[
+        str, list[list[int]]
+    ] = {}  # per entity and layer, ends of mentions around this point, the innermost last
+    for mention in document.mentions:
+        own = open_ends.setdefault(mention.entity, [])
+        for ends in own:
+            while ends and ends[-1] <= mention.start:
+                ends.pop()
+        layer = next((i for i, ends in enumerate(own) if not ends or mention.end <= ends[-1]), len(own))
+        if layer == len(own):
+            own.append([])
+        own[layer].append(mention.end)
         layers.append(layer)
     return layers
 

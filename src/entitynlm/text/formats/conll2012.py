@@ -15,12 +15,11 @@ from itertools import count
 from typing import IO, Any
 
 import numpy as np
-from msgspec import structs
 
 from entitynlm.files import decode_lines
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
+from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, find_layers
 from entitynlm.text.formats.field_table import FieldTable, Places, find_fields
 
 CONLL_COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
@@ -29,7 +28,6 @@ SHORTEST, NO_WORD = 2, "_"  # a row of document and coreference alone, and what 
 ARGUMENTS = FIRST_COLUMN + len(CONLL_COLUMNS)
 BEGIN = re.compile(r"#\s*begin\s+document\b\s*(.*)$", re.IGNORECASE)
 END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
-_SAME_ENTITY = re.compile(r"#\s*entity\s+(\S+)\s*=\s*(\S+)\s*$")
 BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -76,13 +74,11 @@ class _FileBuilder:
         self.source = source
         self.draft: _PartBuilder | None = None
         self._names = DocumentNames(source)
-        self._same_entity: dict[str, str] = {}
 
     def _begin(self, name: str, part: str, line: int) -> _PartBuilder:
         name = name or self.source.stem
-        identities, self._same_entity = self._same_entity, {}
         unique = self._names.claim(make_id(name, part), line)
-        self.draft = _PartBuilder(self.source, unique, name, part, identities)
+        self.draft = _PartBuilder(self.source, unique, name, part)
         return self.draft
 
     def take_lines(self, text: bytes, first: int) -> Iterator[Document]:
@@ -108,8 +104,6 @@ class _FileBuilder:
             if self.draft is not None:
                 yield self.draft.finish(unended=number)
             self._begin(*parse_header(header[1]), number)
-        elif same := _SAME_ENTITY.match(line):
-            self._same_entity[same[1]] = same[2]
         elif not END.match(line):
             self.source.report("a comment line was skipped", number)
         elif self.draft is None:
@@ -212,7 +206,6 @@ class _PartBuilder:
     id: str
     name: str
     part: str
-    same_entity: dict[str, str]
 
     def __post_init__(self) -> None:
         self.rows: list[tuple[int, list[str]]] = []
@@ -326,9 +319,6 @@ class _PartBuilder:
                 message = f"'({label}' is never closed; the mention was dropped"
                 self.source.report(message, int(lines[token]))
         self._counter.send()
-        if same := self.same_entity:
-            named = [(mention, same.get(mention.entity, mention.entity)) for mention in self._mentions]
-            self._mentions = [structs.replace(mention, entity=entity) for mention, entity in named]
         columns = {} if self.source.words_only else self._columns
         return Document(
             id=self.id,
@@ -360,9 +350,7 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 
 def _render(document: Document) -> Iterator[str]:
     name, part = _find_header(document)
-    cells, same_entity = _make_cells(document)
-    for number, original in same_entity:
-        yield f"#entity {number} = {original}\n"
+    cells = _make_cells(document)
     yield f"#begin document ({name});{f' part {part}' if part else ''}\n"
     words = [_tidy(token) for token in document.tokens]
     columns = _make_columns(document)
@@ -411,22 +399,17 @@ def _make_arguments(document: Document, start: int, end: int) -> list[list[str]]
     return [row + ["*" if row else "-"] * (width - len(row)) for row in rows]
 
 
-def _make_cells(document: Document) -> tuple[dict[int, str], list[tuple[str, str]]]:
-    """The coreference cell of each token that has one, and the numbers that stand for the same entity as another."""
+def _make_cells(document: Document) -> dict[int, str]:
+    """The coreference cell of each token that has one; a mention that crosses another of its entity has a number of its own."""
     taken = {entity.id for entity in document.entities if _PLAIN_NUMBER.match(entity.id)}
     free = (number for number in map(str, count()) if number not in taken)
-    same_entity: list[tuple[str, str]] = []
     opening: dict[int, list[str]] = {}
     closing: dict[int, list[tuple[int, str]]] = {}
     labels: dict[tuple[str, int], str] = {}
-    layers = {e.id: iter(assign_layers([m.span for m in e.mentions])) for e in document.entities}
-    for mention in document.mentions:
-        layer = next(layers[mention.entity])
-        if (mention.entity, 0) not in labels:
-            labels[mention.entity, 0] = mention.entity if mention.entity in taken else next(free)
+    for mention, layer in zip(document.mentions, find_layers(document), strict=True):
         if (mention.entity, layer) not in labels:
-            labels[mention.entity, layer] = next(free)
-            same_entity.append((labels[mention.entity, layer], labels[mention.entity, 0]))
+            keeps = mention.entity in taken and not layer
+            labels[mention.entity, layer] = mention.entity if keeps else next(free)
         label = labels[mention.entity, layer]
         single = len(mention) == 1
         opening.setdefault(mention.start, []).append(f"({label})" if single else f"({label}")
@@ -436,4 +419,4 @@ def _make_cells(document: Document) -> tuple[dict[int, str], list[tuple[str, str
     for token in opening.keys() | closing.keys():
         closed = [text for _, text in sorted(closing.get(token, ()))]
         cells[token] = "|".join(closed + opening.get(token, []))
-    return cells, same_entity
+    return cells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from entitynlm.text.document import Span
 
 Places = NDArray[np.intp]
-NEWLINE, TAB, ZERO = b"\n\t0"
-MOST_NUMBERED = 1000  # rows of a sentence whose word numbers are compared
-WORD_NUMBERS = (
-    np.array([f"{number:>3}".encode() for number in range(MOST_NUMBERED)]).view(np.uint8).reshape(-1, 3)
-)
-NUMBER_LENGTHS = (WORD_NUMBERS > ZERO - 1).sum(axis=1)
+NEWLINE, TAB = b"\n\t"
 
 
 @dataclass(frozen=True)
@@ -67,18 +62,11 @@ class FieldTable:
         return bool(nothing > self.line_count - len(self.first))
 
     def counts_words(self, column: int) -> bool:
-        """Tell whether a column counts the rows of each sentence: 0, 1, 2, …, at most 999."""
-        ends, before = self.ends[self.first + column], self.ends[self.first + column - 1]
-        bounds = np.array(self.sentences)
-        counted = np.arange(len(ends)) - np.repeat(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
-        if counted.max() >= MOST_NUMBERED or (ends - before - 1 != NUMBER_LENGTHS[counted]).any():
-            return False
-        for place in (1, 2, 3):  # from the right
-            if (self.codes[ends - place] != WORD_NUMBERS[counted, 3 - place]).any():
-                return False
-            longer = counted >= 10**place
-            ends, counted = ends[longer], counted[longer]
-        return True
+        """Tell whether a column counts the rows of each sentence: 0, 1, 2, …"""
+        longest = max(end - start for start, end in self.sentences)
+        numbers = list(map(str, range(longest)))
+        counted = chain.from_iterable(numbers[: end - start] for start, end in self.sentences)
+        return self.cut(self.first + column, self.first + column) == list(counted)
 
     def has_even_sentences(self) -> bool:
         """Tell whether all rows of each sentence have the same number of fields."""

@@ -12,7 +12,6 @@ from entitynlm.text.segmentation import find_spans, place_words
 NOTHING = "O"
 DRS_COLUMNS = ("verb_head", "verb", "pos", "label")
 DRS_ROW = re.compile(r"(\d+)-(\d+)\t")
-WORD_ID = re.compile(r"(\d+)-(\d+)")
 LABEL = re.compile(r"P\d+_(.+)", re.DOTALL)
 SIX_COLUMNS = "six tab-separated columns: id, word, headVerbId_dependency, verbLemma, POS, participant"
 
@@ -25,7 +24,6 @@ class _Sentence:
     text: str | None = None
     words: list[str] = field(default_factory=list)
     rows: list[tuple[str | None, ...]] = field(default_factory=list)
-    last_id: int = 0
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -81,26 +79,8 @@ def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> Non
     if len(cells) != 6:
         source.report(f"a row of {len(cells)} columns; {SIX_COLUMNS}", number)
         cells = (cells + [NOTHING] * 6)[:6] if len(cells) < 6 else [*cells[:5], cells[-1]]
-    _check_row(sentence, cells, source, number)
     sentence.words.append(cells[1].strip())
     sentence.rows.append(tuple(None if cell.strip() in (NOTHING, "") else cell.strip() for cell in cells[2:]))
-
-
-def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: int) -> None:
-    place, word, verb_head, verb, _, label = cells
-    match = WORD_ID.fullmatch(place)
-    if match is None or (sentence.number and match[1] != sentence.number):
-        source.report(f"the id {place!r} is not one of sentence {sentence.number or '?'}", number)
-    elif int(match[2][:9]) != sentence.last_id + 1:
-        source.report(f"the id {place!r} does not follow {match[1]}-{sentence.last_id}", number)
-    sentence.last_id = int(match[2][:9]) if match else sentence.last_id + 1
-    if len(word.split()) > 1:
-        source.report(f"the word {word!r} has a space in it; it stays one word", number)
-    if (verb_head == NOTHING) != (verb == NOTHING):
-        missing = "head verb id" if verb_head == NOTHING else "verb lemma"
-        source.report(f"the word {word!r} has no {missing} although the other of the two is given", number)
-    if label not in (NOTHING, "") and not LABEL.fullmatch(label):
-        source.report(f"the participant label {label!r} has not the form P<number>_<type>", number)
 
 
 def _assemble(sentences: list[_Sentence], name: str) -> Document:

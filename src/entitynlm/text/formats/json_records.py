@@ -22,9 +22,8 @@ JsonObject = dict[str, Any]
 class JsonMention(msgspec.Struct, omit_defaults=True, frozen=True):
     """The fields of a mention other than its span and entity."""
 
-    parts: tuple[Span, ...] | None = None
     head: int | None = None
-    attributes: tuple[tuple[str, str], ...] | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 class JsonEntity(msgspec.Struct, omit_defaults=True):
@@ -32,7 +31,7 @@ class JsonEntity(msgspec.Struct, omit_defaults=True):
 
     id: str
     type: str | None = None
-    mentions: list[JsonMention] | None = None
+    mentions: list[JsonMention] = []
 
 
 class JsonText(msgspec.Struct, omit_defaults=True):
@@ -40,14 +39,9 @@ class JsonText(msgspec.Struct, omit_defaults=True):
 
     text: str | None = None
     offsets: tuple[Span, ...] | None = None
-    columns: dict[str, list[str | None]] | None = None
+    columns: dict[str, list[str | None]] = {}
     heads: tuple[int, ...] | None = None
-    meta: dict[str, str] | None = None
-
-    def as_arguments(self) -> dict[str, Any]:
-        """Arguments of ``Document``."""
-        found = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        return {name: value for name, value in found if value is not None}
+    meta: dict[str, str] = {}
 
 
 def make_record(document: Document) -> JsonObject:
@@ -55,36 +49,21 @@ def make_record(document: Document) -> JsonObject:
     speakers = [speaker or "" for speaker in document.column("speaker")]
     entities = []
     for entity in document.entities:
-        details = [record_mention(mention) for mention in entity.mentions]
-        known = details if any(detail != JsonMention() for detail in details) else None
+        details = [JsonMention(mention.head, mention.attributes) for mention in entity.mentions]
+        known = details if any(detail != JsonMention() for detail in details) else []
         entities.append(JsonEntity(entity.id, entity.type, known))
     ours: JsonObject = {"version": RECORD_VERSION, "entities": entities}
     if document.quotations:
         ours["quotations"] = document.quotations
+    columns = {name: list(values) for name, values in document.columns.items()}
+    text = JsonText(document.text, document.offsets, columns, document.heads, dict(document.meta))
     return {
         "doc_key": document.id,
         "sentences": [document.tokens[start:end] for start, end in document.sentences],
         "speakers": [speakers[start:end] for start, end in document.sentences],
         "clusters": [[[m.start, m.end - 1] for m in entity.mentions] for entity in document.entities],
-        OURS: {**msgspec.to_builtins(ours), **describe_text(document)},
+        OURS: {**msgspec.to_builtins(ours), **msgspec.to_builtins(text)},
     }
-
-
-def describe_text(document: Document) -> JsonObject:
-    """Describe the text of a document: the fields of :class:`JsonText` that it has."""
-    columns = {name: list(values) for name, values in document.columns.items()} or None
-    meta = dict(document.meta) or None
-    record = JsonText(document.text, document.offsets, columns, document.heads, meta)
-    return dict(msgspec.to_builtins(record))
-
-
-def describe_mention(mention: Mention) -> JsonObject:
-    """Describe the fields of a mention other than its span and entity."""
-    return dict(msgspec.to_builtins(record_mention(mention)))
-
-
-def record_mention(mention: Mention) -> JsonMention:
-    return JsonMention(mention.parts or None, mention.head, mention.attributes or None)
 
 
 def restore_document(record: JsonObject, report: Callable[[str], None]) -> Document:
@@ -105,14 +84,8 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
         mentions=mentions,
         entity_types=types,
         quotations=take(extras.get("quotations") or (), tuple[Quotation, ...], "quotations"),
-        **restore_text(extras),
+        **msgspec.structs.asdict(take(extras, JsonText, OURS)),
     )
-
-
-def restore_text(extras: JsonObject) -> dict[str, Any]:
-    """Make the arguments of ``Document`` that :func:`describe_text` described."""
-    record: JsonText = take(extras, JsonText, OURS)
-    return record.as_arguments()
 
 
 def restore_mentions(
@@ -129,23 +102,14 @@ def restore_mentions(
             report(f"{times} clusters have the id {name!r}, so they are one entity")
     mentions: list[Mention] = []
     for spans, entity in zip(clusters, described, strict=True):
-        details = entity.mentions or []
+        details = entity.mentions
         if details and len(details) != len(spans):
             report(f"the details of the mentions of entity {entity.id!r} no longer fit them and are left out")
         if len(details) != len(spans):
             details = [JsonMention()] * len(spans)
         pairs = zip(spans, details, strict=True)
-        mentions += [_make_mention(span, entity.id, detail) for span, detail in pairs]
+        mentions += [Mention(*span, entity.id, each.head, each.attributes) for span, each in pairs]
     return tuple(mentions), {entity.id: entity.type for entity in described if entity.type is not None}
-
-
-def restore_mention(span: Span, entity: str, details: JsonObject) -> Mention:
-    """Make a mention with the details that :func:`describe_mention` described."""
-    return _make_mention(span, entity, take(details, JsonMention, "mention"))
-
-
-def _make_mention(span: Span, entity: str, details: JsonMention) -> Mention:
-    return Mention(*span, entity, details.parts or (), details.head, details.attributes or ())
 
 
 def take(value: object, kind: Any, what: str) -> Any:

@@ -5,22 +5,22 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, groupby, pairwise
+from itertools import groupby
 from typing import IO, Any
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, make_record, restore_document, take
-from entitynlm.text.segmentation import align_span, find_spans, find_words, join_words, segment_text
+from entitynlm.text.segmentation import align_span, find_spans, find_words, segment_text
 
 Complain = Callable[[str], None]
 Locate = Callable[[int, int], Span | None]  # the words of a span in the file
 
 NAMES = ("doc_key", "doc_id", "document_id", "id")
-CONVENTIONS = ("auto", "inclusive", "exclusive", "characters")
+CONVENTIONS = ("inclusive", "exclusive")
 HALF_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
@@ -89,30 +89,25 @@ def _make_document(record: JsonObject, source: Source, number: int, count: int) 
     if OURS in record:
         return restore_document(record, report)
     name = find_name(record) or f"{source.stem}#{count}"
-    convention = source.options.get("spans", "auto")
+    convention = source.options.get("spans", "inclusive")
     if convention not in CONVENTIONS:
         raise ConfigError(f"spans={convention!r} makes no sense; choose one of {', '.join(CONVENTIONS)}")
     key = source.options.get("clusters", "clusters")
     clusters = take(record.get(key) or [], list[list[Span]], key)
     if record.get("sentences") is not None or record.get("tokens") is not None:
-        document, before = _read_words(record, name, report)
-        if convention == "characters":
-            locate = _locate_characters(document, report)
-        else:
-            locate = _locate_tokens(before, convention != "exclusive", report)
+        document = _read_words(record, name, report)
+        locate = _locate_tokens(len(document), convention == "inclusive")
     elif record.get("text") is None:
         raise DataError(
             "the document has no words",
             found=", ".join(sorted(record))[:80],
             expected="one of the keys sentences, tokens and text",
         )
-    elif convention in ("inclusive", "exclusive"):
-        raise DataError("spans of tokens make no sense with raw text", hint="Leave the option spans away")
     else:
         text = take(record["text"], str, "text")
         cut = segment_text(text)
         document = Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-        locate = _locate_characters(document, report)
+        locate = _locate_characters(text, cut.offsets, report)
     return document.with_mentions(
         Mention(*words, str(number))
         for number, spans in enumerate(clusters, start=1)
@@ -121,8 +116,8 @@ def _make_document(record: JsonObject, source: Source, number: int, count: int) 
     )
 
 
-def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Document, list[int]]:
-    """The document without mentions, and the number of words kept before each word of the file and before its end."""
+def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
+    """The document without mentions."""
     if record.get("sentences") is not None:
         sentences = take(record["sentences"], list[list[str]], "sentences")
     else:
@@ -130,28 +125,25 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Docume
         sentences = _part_sentences(tokens, record.get("sentence_map"), report)
     if record.get("subtoken_map") is not None:
         report("the words of this document are word pieces of a subword model")
-    before = [0, *accumulate(int(bool(word.strip())) for sentence in sentences for word in sentence)]
-    if before[-1] < len(before) - 1:
-        report(f"{len(before) - 1 - before[-1]} blank words were left out")
-    kept = [[word for word in sentence if word.strip()] for sentence in sentences]
-    words = tuple(word for sentence in kept for word in sentence)
+    words = tuple(word if word.strip() else "_" for sentence in sentences for word in sentence)
+    if any(not word.strip() for sentence in sentences for word in sentence):
+        report("words that are blank were read as '_'")
     columns = {}
     for key, column in (("speakers", "speaker"), ("pos", "pos")):
-        values = _take_column(record.get(key), key, len(before) - 1, report)
+        values = _take_column(record.get(key), key, len(words), report)
         if values is not None:
-            columns[column] = tuple(v for v, (a, b) in zip(values, pairwise(before), strict=True) if a < b)
+            columns[column] = tuple(values)
     text, genre = record.get("text"), record.get("genre")
     offsets = find_words(words, text) if isinstance(text, str) else None
-    document = Document(
+    return Document(
         name,
         words,
-        find_spans(kept),
+        find_spans(sentences),
         columns=columns,
         text=text if offsets is not None else None,
         offsets=offsets,
         meta={"genre": genre} if isinstance(genre, str) else {},
     )
-    return document, before
 
 
 def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
@@ -179,31 +171,24 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
     return [each if each and each.strip() else None for each in values]
 
 
-def _locate_tokens(before: list[int], inclusive: bool, report: Complain) -> Locate:
-    """Spans that count the words of the file, blank ones too."""
-    size = len(before) - 1
+def _locate_tokens(size: int, inclusive: bool) -> Locate:
+    """Spans that count the words of the file."""
 
-    def locate(start: int, last: int) -> Span | None:
+    def locate(start: int, last: int) -> Span:
         end = last + 1 if inclusive else last
         if not 0 <= start < end <= size:
             raise DataError(
                 f"the span [{start}, {last}] is not within the document's {size} words",
                 hint=f"Ends were read as {'inclusive' if inclusive else 'exclusive'}; if they are "
-                f"{'exclusive' if inclusive else 'inclusive'} or count characters, use the option spans",
+                f"{'exclusive' if inclusive else 'inclusive'}, use the option spans",
             )
-        if before[start] < before[end]:
-            return before[start], before[end]
-        report(f"the mention [{start}, {last}] has only blank words and was left out")
-        return None
+        return start, end
 
     return locate
 
 
-def _locate_characters(document: Document, report: Complain) -> Locate:
+def _locate_characters(text: str, offsets: Sequence[Span], report: Complain) -> Locate:
     """Spans of characters; one that cuts a word is the whole word."""
-    text, offsets = document.text, document.offsets
-    if text is None or offsets is None:
-        text, offsets = join_words(document.tokens)
 
     def locate(start: int, end: int) -> Span | None:
         if not 0 <= start < end <= len(text):

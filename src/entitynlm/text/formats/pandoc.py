@@ -30,6 +30,9 @@ WEB_PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 HEADING_SIGN = re.compile("^[\ue001-\ue006]", re.MULTILINE)  # the sign that prose.lua puts before a heading
+RTF_LETTER = re.compile(
+    rb"(\\u-?\d+)(?=[^\d\\{}\s])"
+)  # without a space behind it, pandoc 3.9 skips two letters instead of one
 MOST_IN_ARCHIVE = 1 << 30  # bytes of an archive
 LONGEST_CONVERSION = 600.0  # seconds, and …
 LONGEST_OF_UPLOADS = 30.0  # … of an upload
@@ -91,6 +94,8 @@ def _convert(data: bytes, kind: str, source: Source) -> str:
     command += [f"--lua-filter={PROSE}", "+RTS", "-M2G", "-RTS"]
     if kind in ("html", "markdown"):
         data = source.decode(data).encode()
+    elif kind == "rtf":
+        data = RTF_LETTER.sub(rb"\1 ", data)
     most = LONGEST_CONVERSION if source.most is None else LONGEST_OF_UPLOADS
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=most, check=True)

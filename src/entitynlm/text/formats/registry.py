@@ -29,10 +29,9 @@ from entitynlm.text.formats.base import Format, Report, Source, ignore
 SAMPLE_BYTES = 65536
 
 _JSONL_OPTIONS = {
-    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+    "spans": "whether spans of tokens have their last word: inclusive or exclusive",
     "clusters": "the key of the clusters, such as predicted_clusters",
 }
-_BRAT_OPTIONS = {"relations": "names of relations that mean coreference, parted by commas"}
 # fmt: off
 _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format("spacy", "spaCy DocBin files with coref_clusters_N span groups", ".spacy",
@@ -46,7 +45,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format("jsonl", "JSON lines of e2e-coref, fastcoref and this package", ".jsonl",
            jsonlines.recognise, jsonlines.read, jsonlines.write, options=_JSONL_OPTIONS),
     Format("brat", "brat standoff: .ann files with their .txt", ".ann",
-           brat.recognise, brat.read, write_folder=brat.write_folder, options=_BRAT_OPTIONS),
+           brat.recognise, brat.read, write_folder=brat.write_folder),
     Format("pandoc", "EPUB, DOCX, ODT, RTF, HTML and Markdown, as text", ".epub", pandoc.recognise, pandoc.read),
     Format("text", "plain text, split into words and sentences", ".txt",
            plain_text.recognise, plain_text.read),
@@ -128,12 +127,10 @@ def read_documents(
     return _read(source, format)
 
 
-def read_upload(
-    content: bytes, name: str, format: str | None = None, *, most: int, on_oddity: Report = ignore
-) -> Iterator[Document]:
+def read_upload(content: bytes, name: str, *, most: int, on_oddity: Report = ignore) -> Iterator[Document]:
     """Stream the documents of a file that is in memory and unpacks to ``most`` bytes; no other file is opened for it."""
     stream = cast(BinaryIO, BoundedStream(content, name, most))
-    return _read(Source(name, stream, on_oddity, most=most), format)
+    return _read(Source(name, stream, on_oddity, most=most), None)
 
 
 def _read(source: Source, format: str | None) -> Iterator[Document]:

@@ -1,31 +1,26 @@
 """spaCy ``Doc`` objects and DocBin files (``.spacy``), with entities as span groups ``coref_clusters_1``, …
 
-What spaCy can hold is where its users look for it, and changes made in spaCy are read back; the rest of a document is kept in
-``doc.user_data["entitynlm"]``.
+What spaCy can hold is where its users look for it, and span groups that were changed in spaCy are read back; the document itself
+is kept in ``doc.user_data["entitynlm"]``.
 """
 
 import contextlib
 import gc
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import IO, Any
 
-import numpy as np
-
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats import json_records
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, take
+from entitynlm.text.formats.json_records import OURS
 
 GROUP_PREFIX = "coref_clusters"
 GROUP = re.compile(rf"{GROUP_PREFIX}_(\d+)")
 DOC_COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
-MORPHOLOGY = re.compile(r"[^\s|=]+=[^\s|=]+(?:\|[^\s|=]+=[^\s|=]+)*")
-DOC_ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
+DOC_ATTRIBUTES = ("TAG", "POS", "LEMMA", "SENT_START")
 
 Complain = Callable[[str], None]
 
@@ -91,101 +86,76 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
-    """A spaCy ``Doc`` with exactly these words and all annotation of the document."""
+    """Make a spaCy ``Doc`` with exactly these words, and a span group for each entity."""
     import spacy
 
     doc = _make_doc(spacy, document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
-        key = f"{GROUP_PREFIX}_{number}"
         spans = [spacy.tokens.Span(doc, *m.span, label=entity.type or "") for m in entity.mentions]
-        described: JsonObject = {
-            "id": entity.id,
-            "spans": [list(mention.span) for mention in entity.mentions],
-            "mentions": [describe_mention(mention) for mention in entity.mentions],
-        } | ({} if entity.type is None else {"type": entity.type})
-        attributes = {OURS: json.dumps(described)}
-        doc.spans[key] = spacy.tokens.SpanGroup(doc, name=key, attrs=attributes, spans=spans)
-    doc.user_data[OURS] = json.dumps(_describe_rest(document, doc))
+        doc.spans[f"{GROUP_PREFIX}_{number}"] = spans
+    doc.user_data[OURS] = document.to_json()
     return doc
 
 
 def from_spacy(doc: Any, name: str | None = None, *, report: Complain = lambda message: None) -> Document:
-    """The document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
+    """Make the document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
 
     :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
     """
-    rest = _take_rest(doc, report)
-    arguments, before = read_tokens(doc, keep_spaces=rest is not None)
-    mentions, types = _read_groups(doc, before, report)
-    if rest is None:
+    kept = _find_kept(doc, report)
+    if kept is None:
+        arguments, before = read_tokens(doc)
         if len(doc) and not doc.has_annotation("SENT_START"):
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
-        return Document(name or "document", mentions=mentions, entity_types=types, **arguments)
-    changes = json_records.restore_text(take(rest.get("set"), dict, "set"))
-    arguments["columns"] |= changes.pop("columns", {})
-    for key in rest.get("unset") or ():
-        arguments["columns"].pop(key, None)
-        arguments.pop(str(key), None)
-    identifier = take(rest.get("id"), str, "id")
-    return Document(identifier, mentions=mentions, entity_types=types, **{**arguments, **changes})
+        kept = Document(name or "document", **arguments)
+    else:
+        before = list(range(len(doc) + 1))
+    return kept.with_mentions(*_read_groups(doc, before, kept, report))
 
 
-def _describe_rest(document: Document, doc: Any) -> JsonObject:
-    """The fields in which the document differs from what is read out of ``doc``."""
-    native = json_records.describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True)[0]))
-    wanted = json_records.describe_text(document)
-    columns, native_columns = wanted.pop("columns", {}), native.pop("columns", {})
-    changes = {key: value for key, value in wanted.items() if native.get(key) != value}
-    new = {key: values for key, values in columns.items() if native_columns.get(key) != values}
-    if new:
-        changes["columns"] = new
-    unset = sorted({*native} - {*wanted} | {*native_columns} - {*columns})
-    return {"id": document.id, "words": len(document), "set": changes, "unset": unset}
-
-
-def _take_rest(doc: Any, report: Complain) -> JsonObject | None:
-    found = doc.user_data.get(OURS)
-    if not isinstance(found, str):
+def _find_kept(doc: Any, report: Complain) -> Document | None:
+    """Find the document that a ``Doc`` was made from, unless its words were changed since."""
+    record = doc.user_data.get(OURS)
+    if not isinstance(record, str):
         return None
-    rest = _parse(found)
-    if rest.get("words") != len(doc):
+    kept = Document.from_json(record)
+    if [token.text for token in doc] != list(kept.tokens):
         report("the words were changed in spaCy; what was kept of the document before that is left out")
         return None
-    return rest
+    return kept
 
 
-def _parse(text: str) -> JsonObject:
-    try:
-        return take(json.loads(text), dict, OURS)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"what was kept under {OURS!r} is damaged") from error
-
-
-def _read_groups(doc: Any, before: list[int], report: Complain) -> tuple[tuple[Mention, ...], dict[str, str]]:
+def _read_groups(
+    doc: Any, before: list[int], kept: Document, report: Complain
+) -> tuple[list[Mention], dict[str, str]]:
+    """Read mentions and entity types; an entity whose group was not changed is that of the kept document."""
     keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := GROUP.fullmatch(str(key))))
-    clusters = []
-    described: list[JsonObject] = []
+    known = dict(enumerate(kept.entities, start=1))
+    mentions: list[Mention] = []
+    types: dict[str, str] = {}
     for number, key in keys:
-        group = doc.spans[key]
         spans = []
-        for span in group:
+        for span in doc.spans[key]:
             start, end = max(span.start, 0), min(span.end, len(doc))
             if start < end and before[start] < before[end]:
                 spans.append((before[start], before[end]))
             else:
                 report(f"a mention in {key!r} has no words and was left out")
-        entity = _parse(group.attrs[OURS]) if isinstance(group.attrs.get(OURS), str) else {"id": str(number)}
-        if entity.get("spans") != [list(span) for span in spans]:
-            entity.pop("mentions", None)  # the group was changed, so these details are of other mentions
-        if any(entity.get("id") == other["id"] for other in described):
-            entity["id"] = key
-        clusters.append(spans)
-        described.append(entity)
-    return json_records.restore_mentions(clusters, described, report)
+        entity = known.get(number)
+        if entity is not None and [mention.span for mention in entity.mentions] == spans:
+            name, kind = entity.id, entity.type
+            mentions += entity.mentions
+        else:
+            name = key if any(other.id == str(number) for other in kept.entities) else str(number)
+            kind = next((span.label_ for span in doc.spans[key] if span.label_), None)
+            mentions += [Mention(*span, name) for span in spans]
+        if kind is not None:
+            types[name] = kind
+    return mentions, types
 
 
 def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
-    """A ``Doc`` with the words, spaces, sentences and syntax of a document, as far as spaCy can hold them."""
+    """Make a ``Doc`` with the words, spaces, sentences and tags of a document."""
     spaces = [True] * (len(document) - 1) + [False]
     if document.offsets is not None and document.text is not None:
         starts = [start for start, _ in document.offsets[1:]] + [len(document.text)]
@@ -194,21 +164,15 @@ def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
     arguments: dict[str, Any] = {"tags": columns.get("pos"), "lemmas": columns.get("lemma")}
     if all(value in spacy.parts_of_speech.IDS for value in columns.get("upos", ())):
         arguments["pos"] = columns.get("upos")
-    if all(not value or MORPHOLOGY.fullmatch(value) for value in columns.get("feats", ())):
-        arguments["morphs"] = columns.get("feats")
-    if _has_tree_per_sentence(document):
-        arguments["deps"] = columns["deprel"]
-        arguments["heads"] = [i if head < 0 else head for i, head in enumerate(document.heads or ())]
-    else:
-        first = {start for start, _ in document.sentences}
-        arguments["sent_starts"] = [index in first for index in range(len(document))]
+    first = {start for start, _ in document.sentences}
+    arguments["sent_starts"] = [index in first for index in range(len(document))]
     words = list(document.tokens)
     return spacy.tokens.Doc(vocab, words=words, spaces=spaces[: len(words)], **arguments)
 
 
-def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[int]]:
-    """Arguments of ``Document`` from a ``Doc``, and the number of tokens that are kept before each one and before the end."""
-    before = [0, *accumulate(int(keep_spaces or not token.text.isspace()) for token in doc)]
+def read_tokens(doc: Any) -> tuple[dict[str, Any], list[int]]:
+    """Arguments of ``Document`` from a ``Doc``, and the number of words before each token and before the end."""
+    before = [0, *accumulate(int(not token.text.isspace()) for token in doc)]
     kept = [token for token in doc if before[token.i] < before[token.i + 1]]
     columns = {}
     for name, attribute in DOC_COLUMNS.items():
@@ -226,22 +190,6 @@ def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[in
     if kept and doc.has_annotation("DEP"):
         arguments["heads"] = tuple(_find_head(token, before) for token in kept)
     return arguments, before
-
-
-def _has_tree_per_sentence(document: Document) -> bool:
-    """Tell whether spaCy finds the same sentences in the parse: it makes one of every tree whose root has a label."""
-    if document.heads is None or not document.tokens:
-        return False
-    from scipy.sparse import coo_array, csgraph  # here, because it would slow down every start of the program
-
-    heads, sentences = np.array(document.heads), np.array(document.sentence_of)
-    roots, others = np.flatnonzero(heads < 0), np.flatnonzero(heads >= 0)
-    labels = document.column("deprel")
-    if not all(labels[root] for root in roots) or any(sentences[others] != sentences[heads[others]]):
-        return False
-    arcs = coo_array((np.ones(len(others)), (others, heads[others])), shape=(len(heads), len(heads)))
-    one_root_each = np.array_equal(sentences[roots], np.arange(len(document.sentences)))
-    return one_root_each and csgraph.connected_components(arcs)[0] == len(document.sentences)
 
 
 def _find_head(token: Any, before: list[int]) -> int:

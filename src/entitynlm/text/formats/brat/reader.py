@@ -3,11 +3,8 @@
 Word boundaries never depend on the annotation: a mention that cuts a word is read as the whole word and reported.
 """
 
-import codecs
 import itertools
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +22,10 @@ from entitynlm.text.formats.brat.writer import (
     SIDECAR,
     SPEAKER,
     UNTYPED,
-    hash_text,
+    WrittenAnnotation,
+    choose_text,
+    make_annotations,
 )
-from entitynlm.text.formats.json_records import OURS, JsonObject, restore_document, restore_mention, take
 from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
@@ -61,16 +59,6 @@ Link = tuple[str, ...]
 """Keys of mentions that are one entity."""
 
 
-@dataclass
-class _SegmentedText:
-    """A document without its mentions, the offsets of its words, and what our writer kept of each mention."""
-
-    document: Document
-    text: str
-    offsets: Sequence[Span]
-    written: dict[str, JsonObject]
-
-
 def recognise(path: str, sample: bytes) -> bool:
     """Recognise a file by its first line or its name; lines that are no annotation are told as errors."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -78,88 +66,86 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    relations = [name for name in source.options.get("relations", "").split(",") if name]
     found, named, notes = _read_lines(source)
     quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
     participants = {(keys[0], name): keys[1] for name, keys in named if name in ROLES and len(keys) == 2}
-    named = [(name, keys) for name, keys in named if name not in ROLES]
-    links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
-    texts = _read_text(_find_text(source))
-    words = _read_sidecar(source, texts)
-    if words is not None:
-        links += _close_gaps(words.written, found)
+    links = [keys for name, keys in named if COREFERENCE.search(name)]
+    text = _read_text(source)
+    document = _read_sidecar(source, text)
+    written = {} if document is None else make_annotations(document)
+    if document is not None:
+        links += _close_gaps(written, found)
     else:
-        if not _settle_chains(found, links, source) and named and not links:
-            names = ", ".join(f"{n!r} ({count})" for n, count in sorted(Counter(n for n, _ in named).items()))
-            source.report(f"no relation was read as coreference; there are {names}, see the option relations")
-        text = max(texts, key=lambda text: sum(_agrees(each, text) for each in found.values()))
+        others = sorted({name for name, _ in named if name not in ROLES})
+        if not _settle_chains(found, links, source) and others and not links:
+            source.report(f"no relation was read as coreference; there are {', '.join(others)}")
         cut = segment_whitespace(text)
         if not _is_tokenised(cut, found):
             cut = segment_text(text)
         document = Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-        words = _SegmentedText(document, text, cut.offsets, {})
     for each in (*found.values(), *quoted.values()):
-        _check_surface(each, words.text, source)
+        _check_surface(each, text, source)
+    spans: dict[str, Mention] = {}  # entities are settled below
+    _, offsets = choose_text(document)
+    for key, each in (*found.items(), *quoted.items()):
+        known = written.get(key)
+        if known and (known.label, known.ranges) == (each.label, each.ranges):
+            spans[key] = known.mention
+            each.type = document.entity_types.get(known.mention.entity)
+        elif span := _find_span(each, offsets, source):
+            attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
+            entity = known.mention.entity if known else each.chain or key
+            spans[key] = Mention(*span, entity, attributes=attributes)
     with source.naming():
-        document, entities = _add_mentions(words, found, links, notes, source)
-        document = document.with_quotations(
-            Quotation(*span, *(entities.get(participants.get((key, role), "")) for role in ROLES))
-            for key, each in quoted.items()
-            if (span := _find_span(key, each, words, source))
+        mentions = {key: spans[key] for key in found if key in spans}
+        own_notes = {key: each.note for key, each in written.items()}
+        joined, types = _join_mentions(
+            mentions, found, [*links, *_read_notes(mentions, notes, own_notes)], source
         )
-    yield document
+        entities = {key: mention.entity for key, mention in joined.items()}
+        quotations = [
+            Quotation(*spans[key].span, *(entities.get(participants.get((key, role), "")) for role in ROLES))
+            for key in quoted
+            if key in spans
+        ]
+        document = document.with_quotations(()).with_mentions(joined.values(), types)
+        yield document.with_quotations(quotations)
 
 
-def _find_span(key: str, each: TextBound, words: _SegmentedText, source: Source) -> Span | None:
-    """The words of a quotation."""
-    known = words.written.get(key, {})
-    if known.get("ranges") == [list(characters) for characters in each.ranges]:
-        span: Span = take(known.get("span"), Span, "span")
-        return span
-    parts = _find_parts(each, words.offsets, source)
-    return (parts[0][0], parts[-1][1]) if parts else None
+def _read_notes(
+    mentions: dict[str, Mention], notes: Mapping[str, str], own: Mapping[str, str | None]
+) -> Iterator[Link]:
+    """Rename the entities of mentions whose note was written or edited by a person, and link mentions of one name."""
+    noted: dict[str, list[str]] = {}
+    for key, mention in mentions.items():
+        if note := ENTITY_NOTE.fullmatch(notes.get(key, "")):
+            if notes[key] != own.get(key):
+                mentions[key] = mention = structs.replace(mention, entity=note[1])
+            noted.setdefault(mention.entity, []).append(key)
+    yield from map(tuple, noted.values())
 
 
-def _find_text(source: Source) -> Path:
+def _read_text(source: Source) -> str:
+    """The text beside the annotations."""
     if source.path == STANDARD or source.most is not None:
         message = "brat annotations that come without a folder have no text beside them"
         raise source.error(message, hint="Name the .ann file on the command line")
     base = source.path.removesuffix(".gz").removesuffix(".ann")
-    for path in (Path(f"{base}.txt"), Path(f"{base}.txt.gz")):
-        if path.is_file():
-            return path
+    for path in (f"{base}.txt", f"{base}.txt.gz"):
+        if Path(path).is_file():
+            with open_binary(path) as stream:
+                beside = Source(path, stream, source.on_oddity)
+                return beside.decode(b"".join(beside.chunks()))
     raise source.error("the text of these annotations is missing", expected=f"a file {base}.txt beside it")
-
-
-def _read_text(path: Path) -> list[str]:
-    """The text in the ways that annotations may count it: editors differ on byte-order marks and line ends."""
-    with open_binary(path) as stream:
-        source = Source(str(path), stream)
-        data = b"".join(source.chunks())
-    text = source.decode(data)
-    readings = [text]
-    if data.startswith(codecs.BOM_UTF8):
-        readings.append("\ufeff" + text)
-    if "\r\n" in text:
-        readings.append(text.replace("\r\n", "\n"))
-    return readings
-
-
-def _show(each: TextBound, text: str) -> str:
-    return " ".join(text[start:end] for start, end in each.ranges)
-
-
-def _agrees(each: TextBound, text: str) -> bool:
-    return _show(each, text).split() == each.surface.split()
 
 
 def _check_surface(each: TextBound, text: str, source: Source) -> None:
     if each.ranges[-1][1] > len(text):
         message = f"{each.key} ends at character {each.ranges[-1][1]}, but the text has {len(text)}"
         raise source.error(message, each.line, hint="The text and the annotations do not belong together")
-    if each.surface and not _agrees(each, text):
-        shown = _show(each, text)[:40]
-        source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown!r}", each.line)
+    shown = " ".join(text[start:end] for start, end in each.ranges)
+    if each.surface and shown.split() != each.surface.split():
+        source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown[:40]!r}", each.line)
 
 
 def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
@@ -171,63 +157,31 @@ def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
     return sum(word in ".,;:!?" for word in cut.tokens) > attached
 
 
-def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
-    """Read what our writer kept of the document, if the file is there and the text was not changed."""
+def _read_sidecar(source: Source, text: str) -> Document | None:
+    """Read the document that our writer kept, if the file is there and the text was not changed."""
     path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
-    if source.path == STANDARD or not path.is_file():
+    if not path.is_file():
         return None
     try:
-        record = take(json.loads(path.read_text("utf-8")), dict, "record")
-        extras = take(record.get(OURS), dict, OURS)
-        text = next((text for text in texts if hash_text(text) == extras.get("hash")), None)
-        if text is None:
-            source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
-            return None
-        if extras.get("text_is_file"):
-            extras["text"] = text
-        document = restore_document({**record, OURS: extras}, source.report)
-        places = take(extras.get("places"), list[Span], "places")
-        if len(places) != len(document):
-            raise DataError(f"{len(places)} places for {len(document)} words")
-        written = take(extras.get("annotations"), dict[str, JsonObject], "annotations")
-        return _SegmentedText(document, text, places, written)
-    except (OSError, ValueError, RecursionError, DataError) as error:
+        document = Document.from_json(path.read_text("utf-8"))
+    except (OSError, ValueError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
         return None
+    if choose_text(document)[0] == text:
+        return document
+    source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
+    return None
 
 
-def _add_mentions(
-    words: _SegmentedText,
-    found: Mapping[str, TextBound],
-    links: list[Link],
-    notes: Mapping[str, str],
-    source: Source,
-) -> tuple[Document, dict[str, str]]:
-    """The document with its mentions, and the entity of each text annotation; entities of one name in notes are joined."""
-    mentions: dict[str, Mention] = {}
-    noted: dict[str, list[str]] = {}
-    for key, each in found.items():
-        known = words.written.get(key, {})
-        name = take(known.get("entity", each.chain or key), str, "entity")
-        note = ENTITY_NOTE.fullmatch(notes.get(key, ""))
-        if note and notes[key] != known.get("note"):
-            name = note[1]
-        if note:
-            noted.setdefault(name, []).append(key)
-        ranges = [list(characters) for characters in each.ranges]
-        if (known.get("label"), known.get("ranges")) == (each.label, ranges):
-            mentions[key] = restore_mention(take(known.get("span"), Span, "span"), name, known)
-            each.type = take(known.get("type"), str | None, "type")
-        elif parts := _find_parts(each, words.offsets, source):
-            split = tuple(parts) if len(parts) > 1 else ()
-            attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
-            mentions[key] = Mention(parts[0][0], parts[-1][1], name, split, attributes=attributes)
+def _join_mentions(
+    mentions: Mapping[str, Mention], found: Mapping[str, TextBound], links: list[Link], source: Source
+) -> tuple[dict[str, Mention], dict[str, str]]:
+    """Give linked mentions one entity, the first name among theirs that is not taken; and the types of entities."""
     order = sorted(mentions, key=lambda key: (mentions[key].start, -mentions[key].end))
     types: dict[str, str] = {}
-    joined: list[Mention] = []
+    joined: dict[str, Mention] = {}
     used: set[str] = set()
-    entities: dict[str, str] = {}
-    for keys in _join_links(order, [*links, *map(tuple, noted.values())]):
+    for keys in _join_links(order, links):
         own_names = (mentions[key].entity for key in keys)
         new_names = (f"{keys[0]}-{number}" for number in itertools.count(2))
         name = next(name for name in itertools.chain(own_names, keys, new_names) if name not in used)
@@ -243,26 +197,18 @@ def _add_mentions(
             if each.type not in (None, UNTYPED, types.get(name)) and "label" not in dict(mention.attributes):
                 labelled = (*mention.attributes, ("label", each.label))  # a type that is not the entity's
                 mention = structs.replace(mention, attributes=labelled)
-            joined.append(structs.replace(mention, entity=name))
-            entities[key] = name
-    return words.document.with_mentions(joined, types), entities
+            joined[key] = structs.replace(mention, entity=name)
+    return joined, types
 
 
-def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> list[Span]:
-    """The words of a text annotation; parts with no word between them are one."""
-    parts: list[Span] = []
-    for start, end in each.ranges:
-        words, whole = align_span(offsets, start, end)
-        if words is None:
-            continue
-        if not whole:
-            source.report(f"{each.key} cuts a word; it is read as whole words", each.line)
-        if parts and words[0] <= parts[-1][1]:
-            words = (parts.pop()[0], words[1])
-        parts.append(words)
-    if not parts:
+def _find_span(each: TextBound, offsets: Sequence[Span], source: Source) -> Span | None:
+    """The words from the first to the last character of an annotation."""
+    words, whole = align_span(offsets, each.ranges[0][0], each.ranges[-1][1])
+    if words is None:
         source.report(f"{each.key} has no word in it and was left out", each.line)
-    return parts
+    elif not whole:
+        source.report(f"{each.key} cuts a word; it is read as whole words", each.line)
+    return words
 
 
 def _read_lines(
@@ -329,12 +275,12 @@ def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
     return [sorted(keys, key=order.__getitem__) for keys in {id(c): c for c in class_of.values()}.values()]
 
 
-def _close_gaps(written: Mapping[str, JsonObject], found: Mapping[str, TextBound]) -> Iterator[Link]:
+def _close_gaps(written: Mapping[str, WrittenAnnotation], found: Mapping[str, TextBound]) -> Iterator[Link]:
     """Link the neighbours of mentions that were deleted: brat deletes their relations with them, which held them together."""
     chains: dict[str, list[str]] = {}
-    for key, known in written.items():
-        if "entity" in known:
-            chains.setdefault(str(known["entity"]), []).append(key)
+    for key, each in written.items():
+        if each.label != QUOTATION:
+            chains.setdefault(each.mention.entity, []).append(key)
     for keys in chains.values():
         kept = [place for place, key in enumerate(keys) if key in found]
         yield from ((keys[one], keys[next]) for one, next in itertools.pairwise(kept) if next > one + 1)

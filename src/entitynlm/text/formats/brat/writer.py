@@ -1,22 +1,20 @@
 """The writer of brat collections: ``name.txt``, ``name.ann``, brat's settings, and ``name.tokens``.
 
-The last is JSON with what brat has no place for; brat ignores it, and by it the reader restores what was not edited in brat.
+The last is the document as JSON, which brat ignores; by it the reader restores what was not edited in brat.
 """
 
-import json
 import re
 import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Iterable
 from itertools import count, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from entitynlm.errors import DataError
-from entitynlm.files import move_into_place, write_atomically
+from entitynlm.files import move_into_place, write_text
 from entitynlm.text.document import Document, Entity, Mention, Span
 from entitynlm.text.english import PRONOUNS
-from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
 from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
@@ -39,7 +37,7 @@ def write_folder(documents: Iterable[Document], folder: Path) -> None:
                 labels |= _write_document(document, made / _choose_name(document.id, names))
             if not (folder / "annotation.conf").exists():
                 settings = SETTINGS.read_text("utf-8").format(labels="\n".join(sorted(labels or {UNTYPED})))
-                _write(made / "annotation.conf", settings)
+                write_text(made / "annotation.conf", settings)
             folder.mkdir(exist_ok=True)
             move_into_place(made, folder)
     except OSError as error:
@@ -54,66 +52,62 @@ def _choose_name(identifier: str, names: set[str]) -> str:
     return name
 
 
-def _write(path: Path, text: str) -> None:
-    with write_atomically(path) as stream:
-        stream.write(text)
+class WrittenAnnotation(NamedTuple):
+    """What is written of a mention (of a quotation: of its span); ``note`` names an entity at its first mention."""
+
+    label: str
+    ranges: tuple[Span, ...]
+    mention: Mention
+    note: str | None = None
 
 
-def hash_text(text: str) -> int:
-    """A checksum by which the reader knows whether the text was changed since."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+def make_annotations(document: Document) -> dict[str, WrittenAnnotation]:
+    """Make the text annotations T1, T2, … of all mentions, then of all quotations."""
+    text, offsets = choose_text(document)
+    unnamed = {entity.id: entity for entity in document.entities}
+    made: dict[str, WrittenAnnotation] = {}
+    for mention in document.mentions:
+        kind = dict(mention.attributes).get("label") or document.entity_types.get(mention.entity) or UNTYPED
+        label = re.sub(r"[^A-Za-z0-9_-]", "_", kind)
+        entity = unnamed.pop(mention.entity, None)
+        note = None if entity is None else describe_entity(document, entity)
+        made[f"T{len(made) + 1}"] = WrittenAnnotation(
+            label, _find_ranges(mention.span, text, offsets), mention, note
+        )
+    for quotation in document.quotations:
+        ranges = _find_ranges(quotation.span, text, offsets)
+        span = Mention(*quotation.span, QUOTATION)
+        made[f"T{len(made) + 1}"] = WrittenAnnotation(QUOTATION, ranges, span)
+    return made
 
 
 def _write_document(document: Document, base: Path) -> set[str]:
     """Write the three files of a document and give the labels that were used."""
-    text, offsets = _choose_text(document)
+    text, _ = choose_text(document)
+    made = make_annotations(document)
     lines: list[str] = []
-    described: dict[str, JsonObject] = {}
-    members: dict[str, list[tuple[str, int]]] = {}  # keys and places of each entity's mentions
-
-    def add_text_bound(mention: Mention, label: str, **details: object) -> str:
-        key = f"T{len(described) + 1}"
-        ranges = _find_ranges(mention, text, offsets)
-        spelled = ";".join(f"{start} {end}" for start, end in ranges)
-        surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
-        lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
-        spans = {"ranges": [list(each) for each in ranges], "span": list(mention.span)}
-        described[key] = {"label": label, **spans, **details}
-        return key
-
-    for mention in document.mentions:
-        type = document.entity_types.get(mention.entity)
-        label = re.sub(r"[^A-Za-z0-9_-]", "_", dict(mention.attributes).get("label") or type or UNTYPED)
-        kept = {} if type is None else {"type": type}
-        key = add_text_bound(mention, label, entity=mention.entity, **kept, **describe_mention(mention))
-        members.setdefault(mention.entity, []).append((key, mention.start))
+    for key, each in made.items():
+        spelled = ";".join(f"{start} {end}" for start, end in each.ranges)
+        surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in each.ranges)
+        lines.append(f"{key}\t{each.label} {spelled}\t{surface}\n")
+    keys = list(made)
+    members: dict[str, list[str]] = {}
+    for key, mention in zip(keys, document.mentions, strict=False):
+        members.setdefault(mention.entity, []).append(key)
     relations: list[str] = []
-    for quotation in document.quotations:
-        own = add_text_bound(Mention(*quotation.span, QUOTATION), QUOTATION)
+    for own, quotation in zip(keys[len(document.mentions) :], document.quotations, strict=True):
         for role, who in ((SPEAKER, quotation.speaker), (ADDRESSEE, quotation.addressee)):
             if who is not None:
-                near = min((abs(start - quotation.end), key) for key, start in members[who])[1]
+                near = min((abs(made[key].mention.start - quotation.end), key) for key in members[who])[1]
                 relations.append(f"{role} Arg1:{own} Arg2:{near}")
-    for number, entity in enumerate(document.entities, start=1):
-        keys = [key for key, _ in members[entity.id]]
-        first = keys[0]
-        described[first]["note"] = describe_entity(document, entity)
-        lines.append(f"#{number}\tAnnotatorNotes {first}\t{described[first]['note']}\n")
-        relations += [f"Coref Arg1:{later} Arg2:{earlier}" for earlier, later in pairwise(keys)]
+    for number, chain in enumerate(members.values(), start=1):
+        lines.append(f"#{number}\tAnnotatorNotes {chain[0]}\t{made[chain[0]].note}\n")
+        relations += [f"Coref Arg1:{later} Arg2:{earlier}" for earlier, later in pairwise(chain)]
     lines += [f"R{number}\t{relation}\n" for number, relation in enumerate(relations, start=1)]
-    record = make_record(document.with_mentions(()).with_quotations(()))
-    record[OURS] |= {
-        "hash": hash_text(text),
-        "places": [list(offset) for offset in offsets],
-        "annotations": described,
-        "text_is_file": document.text == text,
-    }
-    if document.text == text:
-        del record[OURS]["text"]
-    _write(base.with_name(base.name + ".txt"), text)
-    _write(base.with_name(base.name + ".ann"), "".join(lines))
-    _write(base.with_name(base.name + SIDECAR), json.dumps(record, ensure_ascii=False) + "\n")
-    return {each["label"] for each in described.values()}
+    write_text(base.with_name(base.name + ".txt"), text)
+    write_text(base.with_name(base.name + ".ann"), "".join(lines))
+    write_text(base.with_name(base.name + SIDECAR), document.to_json() + "\n")
+    return {each.label for each in made.values()}
 
 
 def describe_entity(document: Document, entity: Entity) -> str:
@@ -124,7 +118,7 @@ def describe_entity(document: Document, entity: Entity) -> str:
     return f"{NOTE}{' '.join(entity.id.split())} ({shown})"
 
 
-def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
+def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     """The raw text where every word has a place in it, else the words with spaces, a sentence a line."""
     if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
         return document.text, document.offsets
@@ -133,12 +127,8 @@ def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     return text, join_words(words)[1]
 
 
-def _find_ranges(mention: Mention, text: str, offsets: tuple[Span, ...]) -> list[Span]:
+def _find_ranges(span: Span, text: str, offsets: tuple[Span, ...]) -> tuple[Span, ...]:
     """The characters of a mention, parted at line ends, which brat's spans may not contain."""
-    ranges: list[Span] = []
-    for start, end in mention.parts or (mention.span,):
-        first = offsets[start][0]
-        for piece in re.finditer(r"[^\r\n]+", text[first : offsets[end - 1][1]]):
-            if piece[0].strip():
-                ranges.append((first + piece.start(), first + piece.end()))
-    return ranges or [(offsets[mention.start][0], offsets[mention.end - 1][1])]
+    first, last = offsets[span[0]][0], offsets[span[1] - 1][1]
+    pieces = [piece for piece in re.finditer(r"[^\r\n]+", text[first:last]) if piece[0].strip()]
+    return tuple((first + piece.start(), first + piece.end()) for piece in pieces) or ((first, last),)

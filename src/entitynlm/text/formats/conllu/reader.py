@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from entitynlm.text.document import Document, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter
-from entitynlm.text.formats.conllu.entities import DEFAULT_HEADER, EntityReader, unescape
-from entitynlm.text.formats.conllu.spacing import TextBuilder, mark_group, unescape_misc
+from entitynlm.text.formats.conllu.entities import EntityReader
+from entitynlm.text.formats.conllu.spacing import TextBuilder
 
 FIELD_COLUMNS = ("lemma", "upos", "pos", "feats", "deprel")
-SENTENCE_COLUMNS = ("speaker", "addressee", "sent_id")
 
 _WORD = re.compile(r"[0-9]{1,9}\Z")
 _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\Z")
@@ -100,7 +99,6 @@ class _Group:
     surface: str
     misc: dict[str, str]
     line: int
-    start: int = 0
     words: list[str] = field(default_factory=list)
 
 
@@ -119,22 +117,15 @@ class _ConlluBuilder:
         self._fields: list[tuple[str, ...]] = []  # FIELD_COLUMNS of each word
         self._heads: list[int] = []
         self._has_heads = False
-        self._by_sentence: dict[str, list[str | None]] = {name: [] for name in SENTENCE_COLUMNS}
-        self._multiword: dict[int, str] = {}
-        self._extra: dict[str, dict[int, str]] = {}  # MISC key of a column → token → value
-        self._words_before = [0]  # for each node (word or empty node) and for the next one
+        self._speakers: list[str | None] = []
         self._group: _Group | None = None
 
     def add_comments(self, comments: Comments, header: list[str] | None) -> None:
         if header is not None:
             self._entities.use_header(header)
-            if "-".join(header) != DEFAULT_HEADER:
-                self._meta["global.Entity"] = "-".join(header)
         for key, value in comments.items():
             if key.startswith("meta::"):
                 self._meta[key[len("meta::") :].strip()] = value
-            elif key == "entitynlm.columns":
-                self._extra = {name: {} for name in value.split()}
 
     def add_sentence(self, comments: Comments, rows: list[Row]) -> None:
         start = len(self._tokens)
@@ -145,11 +136,7 @@ class _ConlluBuilder:
         if not size:
             return
         self._sentences.append((start, start + size))
-        for name, values in self._by_sentence.items():
-            value = comments.get(name) or None
-            if name == "sent_id" and value == f"{self._id}-{len(self._sentences)}":
-                value = None
-            values.extend([value] * size)
+        self._speakers += [comments.get("speaker") or None] * size
         if "text" in comments:
             self._text.known = True
             if self._text.sentence_text() != " ".join(comments["text"].split()):
@@ -175,14 +162,10 @@ class _ConlluBuilder:
             ids.append(int(word_id))
             heads.append(head)
             self._tokens.append(form)
-            self._words_before.append(len(self._tokens))
             self._fields.append((lemma, upos, xpos, feats, deprel))
             self._place_word(form, items, ids[-1])
             if "Entity" in items:
-                self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
-            for name, values in self._extra.items():
-                if name in items:
-                    values[len(self._tokens) - 1] = unescape_misc(items[name])
+                self._entities.read_cell(items["Entity"], len(self._tokens) - 1, number)
         self._close_group()
         self._read_heads(ids, heads, start, rows[0][0])
 
@@ -203,10 +186,8 @@ class _ConlluBuilder:
             self._close_group()
             self._group = _Group(int(match[1]), int(match[2]), form or "_", items, number)
         elif _EMPTY_NODE.match(word_id):
-            self._words_before.append(len(self._tokens))
             if "Entity" in items:
-                self._counter.add("a bracket at an empty node was moved to the words beside it", number)
-                self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
+                self._counter.add("'Entity' of an empty node was skipped", number)
         else:
             expected = "a word id such as 3, 3-4 or 3.1 in the first of ten columns"
             raise self._source.error(NOT_A_ROW, number, found=line, expected=expected)
@@ -215,22 +196,19 @@ class _ConlluBuilder:
         """Put the latest word into the text, or into the multiword token that it belongs to."""
         group = self._group
         if group is not None and group.first <= word_id <= group.last:
-            group.start = group.start if group.words else len(self._tokens) - 1
             group.words.append(form)
             if word_id == group.last:
                 self._close_group()
             return
         if group is not None and group.words:
             self._close_group()
-        self._text.add(unescape_misc(items["Surface"]) if "Surface" in items else form, items)
+        self._text.add(form, items)
 
     def _close_group(self) -> None:
         group, self._group = self._group, None
         if group is not None and len(group.words) != group.last - group.first + 1:
             self._counter.add("a multiword token does not have all of its words after it", group.line)
         if group is not None and group.words:
-            if len(group.words) > 1:
-                self._multiword.update(enumerate(mark_group(len(group.words)), start=group.start))
             self._text.known = True
             self._text.add(group.surface, group.misc, group.words)
 
@@ -246,7 +224,7 @@ class _ConlluBuilder:
             self._heads.append(token)
 
     def finish(self) -> Document:
-        mentions, types = self._entities.finish(self._words_before)
+        mentions, types = self._entities.finish()
         self._counter.send()
         text = self._text.finish()
         return Document(
@@ -269,7 +247,5 @@ class _ConlluBuilder:
         if "_" in self._tokens and any(columns["lemma"]):  # in a file with lemmas that of the word "_" is "_"
             pairs = zip(columns["lemma"], self._tokens, strict=True)
             columns["lemma"] = tuple("_" if token == "_" else lemma for lemma, token in pairs)
-        columns |= {name: tuple(values) for name, values in self._by_sentence.items()}
-        for name, found in ({"mwt": self._multiword} | self._extra).items():
-            columns[unescape(name)] = tuple(found.get(token) for token in range(len(self._tokens)))
+        columns["speaker"] = tuple(self._speakers)
         return {name: values for name, values in columns.items() if any(v is not None for v in values)}
