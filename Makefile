@@ -75,8 +75,8 @@ format: setup ## let ruff mend what it can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup ## the speed table (DATA=folder of corpora; generated stories where that is missing)
-	$(BIN)/python -m benchmarks.run --data $(DATA) --out benchmarks/results.json
+bench: setup ## the speed table (DATA=folder of corpora; generated stories where that is missing; BEFORE=checkout of an earlier commit)
+	$(BIN)/python -m benchmarks.run --data $(DATA) $(if $(BEFORE),--before $(BEFORE)) --out benchmarks/results.json
 
 RUN ?= runs/entitynlm-en
 CONFIG ?= configs/entitynlm-en.toml

@@ -51,9 +51,7 @@ def test_candidates_are_ranked(model: entitynlm.EntityNLM) -> None:
     kbest = KBestList(
         document.id, tuple(ScoredClustering(tuple(c), float(-n)) for n, c in enumerate(clusters))
     )
-    assert (
-        model.rerank(document, kbest, weights={"baseline": 1.0})[0].clusters == kbest.candidates[0].clusters
-    )
+    assert model.rerank(document, kbest, weight=0.0)[0].clusters == kbest.candidates[0].clusters
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_recipe_for_a_table_row_works() -> None:
     assert all(sum(choice.probabilities) == 1 for choice in choices)
     rows = [measure_row("recent", chooser, [slotted]), measure_row("new", AlwaysNew(), [slotted])]
     assert all(0 <= row.accuracy <= 100 for row in rows)
-    assert "always-new" in PREDICTION_SYSTEMS and callable(Predictors._make)
+    assert "always-new" in PREDICTION_SYSTEMS and callable(Predictors.make)
 
 
 # -- a command -------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ import io
 import json
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import typer
 import entitynlm
 from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.progress import SILENT
+from support.bare_language_models import needs_smollm2
 from support.documented_inputs import list_help_examples
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,6 +137,17 @@ def run(code: str) -> str:
     return printed.getvalue()
 
 
+def write_regions() -> None:
+    """Write a table of items, of two conditions, as ``surprisal --items`` writes it."""
+    rows = [
+        f"{item}\t{condition}\t1\t{2 + item % 3 + more}\t0"
+        for item in range(8)
+        for condition, more in (("known", item % 2), ("new", 1.5))
+    ]
+    table = "\n".join(["item\tcondition\tregion\tsurprisal\toov", *rows])
+    Path("regions.tsv").write_text(table + "\n", encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("name", "code"), [(path.stem, block) for path in CHECKED for block in list_blocks(path, "python")]
 )
@@ -143,15 +157,36 @@ def test_python_in_the_docs_runs(
     monkeypatch.chdir(tmp_path)
     if "statsmodels" in code:  # which readers have and we need not
         pytest.importorskip("statsmodels")
-        rows = [
-            f"{item}\t{condition}\t1\t{2 + item % 3 + more}\t0"
-            for item in range(8)
-            for condition, more in (("known", item % 2), ("new", 1.5))
-        ]
-        table = "\n".join(["item\tcondition\tregion\tsurprisal\toov", *rows])
-        Path("regions.tsv").write_text(table, encoding="utf-8")
+        write_regions()
     printed = run(code)
     assert printed or "print(" not in code
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_r_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_regions()
+    (code,) = list_blocks(ROOT / "docs" / "howto-surprisal.md", "r")
+    Path("model.R").write_text(code, encoding="utf-8")
+    result = subprocess.run(["Rscript", "model.R"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and "conditionnew" in result.stdout, result.stderr
+
+
+@needs_smollm2
+@pytest.mark.slow
+def test_the_tutorial_prints_what_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the default model; figures to 0.05, because processors round differently."""
+    notebook = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    stored = "".join("".join(output["text"]) for cell in cells for output in cell["outputs"])
+    monkeypatch.chdir(tmp_path)
+    printed = run("\n\n".join("".join(cell["source"]) for cell in cells))
+    figure = re.compile(r"\d+\.\d+")
+    words = [figure.sub("#", text).split() for text in (printed, stored)]
+    assert words[0] == words[1]
+    found, expected = ([float(number) for number in figure.findall(text)] for text in (printed, stored))
+    assert found == pytest.approx(expected, abs=0.05)
 
 
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import known_effects
 from add_singletons import add_singletons
 from check_memorisation import longest_run, read_texts
+from entitynlm.lm.items import read_items
+from entitynlm.prediction.choices import find_entities
+from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document, Mention
+from entitynlm.training.recipe import train_pretrained
+from entitynlm.training.settings import load_settings
 from head_match import match_heads
 from measure_speed import measure
+from prediction_bounds import BoundChooser
 from reranking_terms import Swaps, describe, measure_auc
 from shipped_corpora import keep_types, strip
 
@@ -103,3 +111,51 @@ def test_swaps_are_compared_with_the_one_best() -> None:
     assert measure_auc(swaps, np.zeros(4)) == 0.5
     table = describe(swaps, key_below=1, documents=2)
     assert table[2].startswith("| fewer mentions | 1 | +1.00 |") and "1 of 2 documents" in table[-1]
+
+
+def test_known_effects_are_differences_within_items(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["known_effects.py", "--model", "entitynlm-en", "--effect", "repeated-name", "--items", "3"]
+    monkeypatch.setattr("sys.argv", arguments)
+    known_effects.main()
+    *_, row = capsys.readouterr().out.splitlines()
+    name, word, *_ = row.strip("| ").split(" | ")
+    assert name == "repeated-name: name − pronoun" and float(word.split(" ±")[0]) > 0
+
+
+@pytest.mark.parametrize("effect", known_effects.EFFECTS)
+def test_every_effect_has_24_items_in_two_conditions(effect: str) -> None:
+    items = read_items(known_effects.ITEMS / f"{effect}.tsv")
+    assert len(items) == 48 and len({item.item for item in items}) == 24
+    assert len({(item.item, item.condition) for item in items}) == 48
+    assert all(len(item.make_document()[0].mentions) >= 2 for item in items)
+
+
+def test_bounds_ask_before_with_and_after_the_word(tmp_path: Path) -> None:
+    stories = list(generate_stories(6, seed=5))
+    changes = {
+        "model.hidden_size": 8,
+        "model.embedding_size": 8,
+        "training.epochs": 1,
+        "model.softmax": "full",
+    }
+    settings = load_settings(None, {**changes, "training.learning_rate": 0.05})
+    trained = train_pretrained(stories[:4], stories[4:5], settings, seed=1, folder=tmp_path)
+    assert trained is not None
+    story = stories[5]
+    spans = sorted({mention.start for mention in story.mentions})
+    kept = trained.encoder.encode_with_report(story)[2]
+    positions = [position for position in spans if position in {mention.start for mention in kept}]
+    rows = {
+        row: BoundChooser(str(tmp_path), row).choose(story, positions) for row in ("before", "bayes", "after")
+    }
+    expected = NetworkChooser(trained.get("generative"), trained.encoder).choose(story, positions)
+    for choice, same in zip(rows["before"], expected, strict=True):
+        assert choice.probabilities == pytest.approx(same.probabilities, abs=1e-6)
+    for row in ("bayes", "after"):
+        for position, choice, before in zip(positions, rows[row], rows["before"], strict=True):
+            assert sum(choice.probabilities) == pytest.approx(1)
+            assert set(choice.entities) <= {*find_entities(story, position), ""}
+            if len(choice.entities) > 1:
+                assert choice.probabilities != before.probabilities

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from entitynlm.api import load
-from entitynlm.explorer.application import Application, make_app
-from entitynlm.explorer.measuring import measure_analysis, read_ahead
+from entitynlm.explorer.application import make_app
+from entitynlm.explorer.measuring import measure_text
 from entitynlm.explorer.models import ModelShelf
 from entitynlm.explorer.security import list_hosts
 from entitynlm.explorer.texts import TextShelf
@@ -26,11 +26,11 @@ WHY_NOT = "the browser tests need Chromium: apt-get install chromium chromium-dr
 
 
 def make_shelf(*names: str, **limits: int) -> TextShelf:
-    return TextShelf(ModelShelf(names or (SMALL,), load), measure_analysis, read_ahead, **limits)
+    return TextShelf(ModelShelf(names or (SMALL,), load), measure_text, **limits)
 
 
 @contextmanager
-def run_explorer(shelf: TextShelf | None = None) -> Iterator[tuple[str, Application]]:
+def run_explorer(shelf: TextShelf | None = None) -> Iterator[tuple[str, Any]]:
     """The address of a running explorer, and its application."""
     import uvicorn
 

@@ -18,7 +18,7 @@ from entitynlm.config import Mode, ModelConfig
 from entitynlm.model.backbones.base import Backbone, HiddenStates, register_backbone
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, Recipe
-from entitynlm.model.encoding.tokenizer import EncodedWords, SpelledWords, register_tokenizer
+from entitynlm.model.encoding.tokenizer import EncodedWords, SpelledWords, Tokenizer, register_tokenizer
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
@@ -30,11 +30,10 @@ STATE_SIZE = 6  # D, where d is the configuration's
 
 
 @register_tokenizer
-class Letters:
+class Letters(Tokenizer):
     """Letter i of the alphabet is piece 2 + 2 i inside of a word and 3 + 2 i at its end; other letters are the last one."""
 
     tokenizer_name: ClassVar[str] = "letters"
-    never_generated: ClassVar[tuple[int, ...]] = ()
 
     def __init__(self, alphabet: str = "ab", longest: int = 2) -> None:
         self.alphabet, self.longest = alphabet, longest

@@ -1,7 +1,7 @@
 """Hypothesis strategies for documents of every shape that a format may meet.
 
 Import with ``from strategies import documents`` (pytest puts ``tests/`` on the path). Words contain the characters
-that formats use for themselves; mentions nest, cross, repeat, run over sentence ends and may be discontinuous.
+that formats use for themselves; mentions nest, cross, repeat and run over sentence ends.
 
 Hypothesis chooses (and shrinks) tokens, sentences and mentions. Columns, heads and raw text are filled in by a random
 generator whose seed it chooses: ten times as quick, and a failure shrinks to a document without them if it can.
@@ -60,34 +60,26 @@ def mentions_in(
     tokens: int,
     entities: Sequence[str],
     *,
-    discontinuous: bool = True,
     heads: bool = True,
     attributes: bool = True,
 ) -> Mention:
-    """A mention anywhere in a document of that many tokens; discontinuous where more than two edges are drawn."""
-    most = 6 if discontinuous else 2
-    if tokens > 1:
-        edges = sorted(draw(st.sets(st.integers(0, tokens), min_size=2, max_size=min(most, tokens + 1))))
-    else:
-        edges = [0, 1]
-    edges = edges[: len(edges) // 2 * 2]
-    parts = tuple(zip(edges[::2], edges[1::2], strict=True))
+    """A mention anywhere in a document of that many tokens."""
+    start, end = sorted(draw(st.sets(st.integers(0, tokens), min_size=2, max_size=2)))
     entity = draw(st.sampled_from(entities))
     fill = random.Random(draw(SEEDS))
-    inside = [token for start, end in parts for token in range(start, end)]
-    head = fill.choice(inside) if heads and fill.random() < 0.5 else None
+    head = fill.choice(range(start, end)) if heads and fill.random() < 0.5 else None
     extra: tuple[tuple[str, str], ...] = ()
     if attributes and fill.random() < 0.3:
         extra = tuple((fill.choice(ATTRIBUTES), fill.choice(VALUES)) for _ in range(fill.randint(1, 2)))
-    return Mention(edges[0], edges[-1], entity, parts if len(parts) > 1 else (), head, extra)
+    return Mention(start, end, entity, head, extra)
 
 
-def fill_text(fill: random.Random, tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """Raw text around the tokens, most of which stand in it as they are, and their offsets."""
+def fill_text(fill: random.Random, tokens: Sequence[str], spelled: bool) -> tuple[str, tuple[Span, ...]]:
+    """Raw text around the tokens, most (all, if ``spelled``) of which stand in it as they are, and their offsets."""
     text = fill.choice(("", "", "", " ", "\n ", "Title: "))
     offsets = []
     for index, token in enumerate(tokens):
-        surface = token if fill.random() < 0.9 else fill.choice(("", "x", "a b", token * 2))
+        surface = token if spelled or fill.random() < 0.9 else fill.choice(("", "x", "a b", token * 2))
         offsets.append((len(text), len(text) + len(surface)))
         last = index == len(tokens) - 1
         text += surface + fill.choice(("", "", "\n", " .") if last else GAPS)
@@ -124,11 +116,11 @@ def documents(
     max_tokens: int = 12,
     max_mentions: int = 8,
     entity_ids: SearchStrategy[str] = ENTITY_IDS,
-    discontinuous: bool = True,
     mention_heads: bool = True,
     attributes: bool = True,
     types: bool = True,
     text: bool = True,
+    spelled: bool = False,
     columns: Sequence[str] = ("pos", "upos", "lemma", "feats", "deprel", "speaker"),
     heads: bool = True,
     meta: bool = True,
@@ -137,12 +129,10 @@ def documents(
     tokens = tuple(draw(st.lists(WORDS, min_size=min_tokens, max_size=max_tokens)))
     sentences = draw(sentence_spans(len(tokens))) if tokens else ()
     entities = draw(st.lists(entity_ids, min_size=1, max_size=4, unique=True))
-    mention = mentions_in(
-        len(tokens), entities, discontinuous=discontinuous, heads=mention_heads, attributes=attributes
-    )
+    mention = mentions_in(len(tokens), entities, heads=mention_heads, attributes=attributes)
     mentions = draw(st.lists(mention, max_size=max_mentions)) if tokens else []
     filled = random.Random(seed) if tokens and (seed := draw(SEEDS)) else None
-    raw = fill_text(filled, tokens) if filled and text and filled.random() < 0.5 else None
+    raw = fill_text(filled, tokens, spelled) if filled and text and filled.random() < 0.5 else None
     return Document(
         id=draw(LINES),
         tokens=tokens,

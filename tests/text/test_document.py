@@ -29,8 +29,6 @@ STORY = Document(
         ({"quotations": (Quotation(2, 2),)}, r"quotation \(2, 2\) is not within"),
         ({"mentions": (Mention(0, 1, ""),)}, "has no entity"),
         ({"mentions": (Mention(0, 1, "a", head=1),)}, "the head 1 .* lies outside"),
-        ({"mentions": (Mention(0, 3, "a", parts=((0, 1), (1, 3))),)}, "not apart and in order"),
-        ({"mentions": (Mention(0, 4, "a", parts=((0, 1), (2, 3))),)}, "do not span"),
         ({"offsets": ((0, 4),)}, "1 character offsets for 4 tokens"),
         ({"offsets": ((0, 4), (3, 5), (5, 6), (6, 7))}, "runs backwards"),
         ({"offsets": ((0, 1), (1, 2), (2, 3), (3, 9)), "text": "abcd"}, "beyond the text's 4 characters"),

@@ -52,12 +52,6 @@ def test_a_dash_is_a_word_whatever_stands_beside_it() -> None:
     assert " ".join(cut.tokens) == expected
 
 
-def test_signs_without_spaces_are_words_and_end_sentences() -> None:
-    cut = segment_text("我们走。“他来了！” ok")
-    assert cut.tokens == ("我", "们", "走", "。", "“", "他", "来", "了", "！", "”", "ok")
-    assert [end - start for start, end in cut.sentences] == [4, 6, 1]
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_cut_and_keeps_its_places(text: str) -> None:
     cut = segment_text(text)

@@ -8,8 +8,9 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
+from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, find_layers
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda pair: (pair[0], pair[0] + pair[1])),
@@ -22,19 +23,24 @@ def make_source() -> tuple[Source, list[Oddity]]:
     return Source("a.conll", io.BytesIO(), oddities.append), oddities
 
 
-def test_spans_that_cross_are_in_two_layers_and_others_in_one() -> None:
-    assert assign_layers([(0, 9), (1, 4), (2, 3), (5, 9)]) == [0, 0, 0, 0]
-    assert assign_layers([(0, 4), (2, 6), (3, 8)]) == [0, 1, 2]
-    assert assign_layers([(0, 4), (1, 2)], nested=False) == [0, 1]
-    assert assign_layers([(0, 3), (2, 5)]) == [0, 1]  # one shared word: the scorer opens before it closes
+def list_layers(*spans: Span) -> list[int]:
+    return find_layers(Document("d", ("w",) * 20, mentions=tuple(Mention(*span, "1") for span in spans)))
 
 
-@given(SPANS, st.booleans())
-def test_no_two_spans_of_a_layer_cross(spans: list[tuple[int, int]], nested: bool) -> None:
-    layers = assign_layers(spans, nested=nested)
+def test_mentions_of_an_entity_that_cross_are_in_two_layers_and_others_in_one() -> None:
+    assert list_layers((0, 9), (1, 4), (2, 3), (5, 9)) == [0, 0, 0, 0]
+    assert list_layers((0, 4), (2, 6), (3, 8)) == [0, 1, 2]
+    assert list_layers((0, 3), (2, 5)) == [0, 1]  # one shared word: the scorer opens before it closes
+    mentions = (Mention(0, 3, "1"), Mention(2, 5, "2"))
+    assert find_layers(Document("d", ("w",) * 5, mentions=mentions)) == [0, 0]
+
+
+@given(SPANS)
+def test_no_two_spans_of_a_layer_cross(spans: list[Span]) -> None:
+    layers = list_layers(*spans)
     for ((a, b), one), ((c, d), other) in combinations(zip(spans, layers, strict=True), 2):
         if one == other:
-            assert c >= b or (nested and a <= c and d <= b)
+            assert c >= b or (a <= c and d <= b)
 
 
 def test_names_are_made_unique_with_a_report() -> None:

@@ -14,6 +14,7 @@ from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats import registry
 from entitynlm.text.formats.base import Oddity
+from entitynlm.text.formats.bracketed import find_layers
 from entitynlm.text.formats.registry import get_format
 from support.format_samples import read_data, write_data
 from support.strategies import documents, sorted_clusters
@@ -231,8 +232,7 @@ def test_entity_ids_that_are_numbers_stay_and_others_become_free_numbers() -> No
 def test_crossing_mentions_of_one_entity_get_a_second_number() -> None:
     mentions = (Mention(0, 3, "5"), Mention(2, 4, "5"), Mention(1, 5, "9"))
     text = write(Document("d", ("a", "b", "c", "d", "e"), mentions=mentions))
-    assert text.startswith("#entity 0 = 5\n#begin document")
-    assert spans_of(read(text)[0]) == {"5": [(0, 3), (2, 4)], "9": [(1, 5)]}
+    assert spans_of(read(text)[0]) == {"5": [(0, 3)], "0": [(2, 4)], "9": [(1, 5)]}
 
 
 def test_whitespace_in_words_and_values_does_not_break_rows() -> None:
@@ -261,7 +261,8 @@ def test_round_trip(originals: list[Document]) -> None:
     for document, again in zip(originals, back, strict=True):
         assert again.tokens == document.tokens
         assert again.sentences == document.sentences
-        assert sorted_clusters(again) == sorted_clusters(document)
+        if not any(find_layers(document)):  # two crossing mentions of one entity become two entities
+            assert sorted_clusters(again) == sorted_clusters(document)
         assert {k: v for k, v in again.columns.items() if k != "args"} == dict(document.columns)
         assert read(write(again))[0] == again
 
@@ -308,7 +309,6 @@ def test_the_official_scorer_would_read_the_same_spans(originals: list[Document]
         (GOLD.encode(), True),
         (GOLD.encode()[:100], True),
         (b"\xef\xbb\xbf\r\n\r\n# made by hand\r\n#begin document (a);\r\n", True),
-        (b"#entity 3 = 1\n#begin document (a); part 000\n", True),
         (b"#begin document a.xml\n", True),
         (("\t".join(("d", "0", "0", "w", *"XX * - - - - *".split(), "-")) + "\n").encode(), True),
         (b"", False),

@@ -92,13 +92,6 @@ def test_a_text_that_does_not_fit_gives_way_to_the_words() -> None:
         ("1-2 b O O NN", ("a", "b", "c"), ["P1_x"]),
         ("1-2 b O O NN zzz P1_y", ("a", "b", "c"), ["P1_x", "P1_y"]),
         ("1-2", ("a", "c"), ["P1_x"]),
-        ("1-9 b O O NN O", ("a", "b", "c"), ["P1_x"]),
-        ("7-2 b O O NN O", ("a", "b", "c"), ["P1_x"]),
-        ("q b O O NN O", ("a", "b", "c"), ["P1_x"]),
-        ("1-2 b O sing NN O", ("a", "b", "c"), ["P1_x"]),
-        ("1-2 b 1-1_x O NN O", ("a", "b", "c"), ["P1_x"]),
-        ("1-2 b O O NN kettle", ("a", "b", "c"), ["P1_x", "kettle"]),
-        ("1-2 1\u00a01/2 O O NN O", ("a", "1\u00a01/2", "c"), ["P1_x"]),
     ],
 )
 def test_odd_rows_are_reported_and_read(row: str, tokens: tuple[str, ...], labels: list[str]) -> None:
@@ -149,12 +142,12 @@ def test_mentions_are_the_runs_of_labels(labels: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_the_corpus_reads_with_its_odd_rows_reported(corpora_path: Path) -> None:
+def test_the_corpus_is_read_whole(corpora_path: Path) -> None:
     oddities: list[Oddity] = []
     files = sorted((corpora_path / "inscript/data").rglob("*.drs"))
     found = [document for path in files for document in read_documents(path, on_oddity=oddities.append)]
     assert len(found) == 892
     assert sum(len(document) for document in found) == 193_759
-    assert len(oddities) == 12
+    assert not oddities
     spaced = [word for document in found for word in document.tokens if " " in word]
     assert spaced == ["1 1/2", "1 1/2", "2 1/4", "1 1/2"]

@@ -13,7 +13,7 @@ DOCUMENT = Document(
     tokens=("Ann", "saw", "her", "dog", "."),
     sentences=((0, 2), (2, 5)),
     mentions=(
-        Mention(0, 3, "1", parts=((0, 1), (2, 3)), head=2, attributes=(("status", "new"),)),
+        Mention(0, 3, "1", head=2, attributes=(("status", "new"),)),
         Mention(2, 4, "2"),
     ),
     entity_types={"1": "person"},

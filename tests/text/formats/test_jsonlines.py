@@ -111,21 +111,13 @@ def test_a_character_span_that_cuts_a_word_takes_the_word_and_says_so() -> None:
     assert "cuts a word" in oddities[0].message
 
 
-def test_characters_with_tokens() -> None:
-    record = {"tokens": ["Its", "tail", ".", "Oh"], "text": "Its tail. Oh", "clusters": [[[0, 3], [0, 8]]]}
-    (document,) = read([record], spans="characters")
-    assert document.clusters() == (((0, 2), (0, 1)),)
-    assert document.offsets == ((0, 3), (4, 8), (8, 9), (10, 12))
-
-
-def test_blank_words_go_and_spans_follow() -> None:
+def test_blank_words_are_underscores() -> None:
     oddities: list[Oddity] = []
-    record = {"sentences": [["a", ""], [" "], ["b", "c"]], "clusters": [[[0, 1], [3, 4]], [[2, 2]]]}
+    record = {"sentences": [["a", ""], ["b", "c"]], "clusters": [[[0, 1], [2, 3]]]}
     (document,) = read([record], oddities)
-    assert document.tokens == ("a", "b", "c")
-    assert document.sentences == ((0, 1), (1, 3))
-    assert document.clusters() == (((0, 1), (1, 3)),)
-    assert len(oddities) == 2
+    assert document.tokens == ("a", "_", "b", "c")
+    assert document.clusters() == (((0, 2), (2, 4)),)
+    assert len(oddities) == 1
 
 
 def test_predicted_clusters_by_option() -> None:

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.bracketed import find_layers
 from entitynlm.text.formats.registry import (
     FORMATS,
     read_documents,
@@ -136,9 +137,10 @@ def test_a_failure_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
 
 
 @settings(max_examples=25)
-@given(documents(min_tokens=1, discontinuous=False, entity_ids=st.integers(0, 9).map(str)))
+@given(documents(min_tokens=1, entity_ids=st.integers(0, 9).map(str)))
 def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
     """There and back through every format that is one file, with what each can't hold left out on the way."""
+    assume(not any(find_layers(document)))  # CoNLL-2012 makes two entities of crossing mentions
     expected = sorted(
         tuple(sorted(set(cluster))) for cluster in document.clusters()
     )  # brackets can't repeat a span
@@ -151,7 +153,7 @@ def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
             assert found == expected, name
 
 
-EXACT = {"jsonl", "spacy", "brat", "conllu"}  # CoNLL-2012 has no place for text, types and attributes
+EXACT = {"jsonl", "spacy", "brat"}  # the columns of CoNLL have no place for some of it
 
 
 @pytest.mark.parametrize("name", sorted(EXACT))

@@ -49,20 +49,17 @@ def test_spacy_users_find_things_where_they_look() -> None:
     assert [token.tag_ for token in doc][:3] == ["NNP", "", "VB"]
     assert [token.pos_ for token in doc][3] == "NOUN"
     assert [token.lemma_ for token in doc][6] == "sleep"
-    assert [(token.dep_, token.head.i) for token in doc][:3] == [("nsubj", 2), ("aux", 2), ("root", 2)]
     assert [sentence.text for sentence in doc.sents] == ["Marta can't find her dog.", "It sleeps!"]
     groups = {key: [span.text for span in group] for key, group in doc.spans.items()}
     assert groups == {"coref_clusters_1": ["Marta", "her dog"], "coref_clusters_2": ["her dog", "It"]}
     assert doc.spans["coref_clusters_2"][0].label_ == "animal"
 
 
-def test_what_is_changed_in_spacy_is_read_changed() -> None:
+def test_groups_that_are_changed_in_spacy_are_read_changed() -> None:
     doc = to_spacy(STORY, VOCAB)
-    doc[1].tag_ = "MD"
     doc.spans["coref_clusters_1"] = [doc[0:1]]
     doc.spans["coref_clusters_3"] = [doc[2:3]]
     changed = from_spacy(doc)
-    assert changed.columns["pos"][1] == "MD"
     assert changed.columns["speaker"] == STORY.columns["speaker"]
     assert {entity.id: [m.span for m in entity.mentions] for entity in changed.entities} == {
         "1": [(0, 1)],
