@@ -467,7 +467,7 @@ def test_everything_follows_a_correction_at_once(page: Page, monkeypatch: pytest
     wait_until(lambda: len(page.all("#timeline line")) == rows - 1, 20)
     assert len(page.all("#characters tr")) == 2 and not page.all("#network circle")
     page.press("Save…")
-    assert "still being measured" in page.find("#unmeasured").text
+    wait_until(lambda: "still being measured" in page.find("#unmeasured").text, 20)
     for table in ("cast", "quotations", "tokens", "mentions"):
         page.find(f"#save-{table}").click()
         assert take_download(page, f"pasted-text.{table}.tsv").read_text().count("\t") > 3

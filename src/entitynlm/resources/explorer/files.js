@@ -2,7 +2,7 @@
 
 import { ask, attempt, setToken } from "./api.js";
 import { $, download, h, notice } from "./dom.js";
-import { path, state } from "./store.js";
+import { on, path, state } from "./store.js";
 
 function show(title, ...content) {
   const dialog = $("#dialog");
@@ -68,7 +68,7 @@ async function fetchFile(url) {
 
 export function saveDialog() {
   const { formats } = state.about;
-  const format = h("select", { "aria-label": "Format", id: "format" }, formats.map((one) => h("option", { value: one.name }, `${one.name}: ${one.description}`)));
+  const format = h("select", { "aria-label": "Format", id: "format" }, formats.map((one) => h("option", { value: one.name, selected: one.name === "jsonl" }, `${one.name}: ${one.description}`)));
   const link = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
@@ -84,9 +84,12 @@ export function saveDialog() {
     h("h3", {}, "Tables (TSV)"),
     h("p", { class: "row" }, button("Cast", () => fetchFile(`${path()}/export?format=cast`), "save-cast"), button("Quotations", () => fetchFile(`${path()}/export?format=quotations`), "save-quotations"), button("Words and surprisal", () => fetchFile(`${path()}/export?format=tokens`), "save-tokens"), button("Mentions and referents", () => fetchFile(`${path()}/export?format=mentions`), "save-mentions")),
     h("p", { class: "row" }, button("Copy a link to what is shown", link, "copy-link")),
-    state.text.measured ? null : h("p", { class: "note", id: "unmeasured" }, "Surprisal of this version is still being measured: its columns in the tables of words and mentions are empty until then. All else is whole."),
+    h("p", { class: "note", id: "unmeasured", hidden: state.text.measured }, "Surprisal of this version is still being measured: its columns in the tables of words and mentions are empty until then. All else is whole."),
     h("p", { class: "note" }, `The mentions are those of ${state.text.model}${state.text.undo ? ", corrected" : ""}.`));
 }
+
+// A correction may be answered while the dialog is open.
+on("progress", () => $("#unmeasured") && ($("#unmeasured").hidden = state.text.measured));
 
 export function askToken(again) {
   const token = h("input", { "aria-label": "Token", autocomplete: "off" });
