@@ -45,7 +45,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "annotate nothing.txt",
     "annotate nothing-*.txt",
     "annotate {text} --format nonsense",
-    "annotate {text} --format jsonl:nonsense=1",
     "annotate {text} --model nowhere",
     "annotate {text} --model {corpus}",
     "annotate {text} --device abacus",

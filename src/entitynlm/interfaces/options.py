@@ -27,7 +27,7 @@ from entitynlm.files import STANDARD, CommandFiles, guarding
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
-from entitynlm.text.formats.registry import FORMATS, get_format, parse_format
+from entitynlm.text.formats.registry import FORMATS, get_format
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.console import Terminal
@@ -69,9 +69,9 @@ def check_exists(path: Any) -> Any:
 
 
 def check_format(format: str | None) -> str | None:
-    """The format's name itself if we read it with the options that stand behind it."""
+    """Return the format's name if there is such a format."""
     if format is not None:
-        parse_format(format)
+        get_format(format)
     return format
 
 
@@ -152,7 +152,7 @@ _FILE = "A text in any readable format; '-' is standard input."
 File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
 _CORPUS = "A corpus folder (entitynlm data list) or a file in any readable format; '-' is standard input."
 Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
-_FORMAT = "Format of the input, with reading options as in jsonl:spans=exclusive. Default: recognised from the file."
+_FORMAT = "Format of the input. Default: recognised from the file."
 Format = Annotated[str | None, typer.Option(callback=check_format, help=_FORMAT)]
 _DOCUMENT = "Take the document with this id. Default: the first one of the file."
 DocumentId = Annotated[str | None, typer.Option(metavar="ID", help=_DOCUMENT)]

@@ -27,14 +27,14 @@ E2E = {
 }
 
 
-def read(data: object, oddities: list[Oddity] | None = None, **options: object) -> list[Document]:
+def read(data: object, oddities: list[Oddity] | None = None) -> list[Document]:
     """Read lines given as objects, or a text as it is."""
     if isinstance(data, list):
         data = "\n".join(json.dumps(each) for each in data)
     raw = data.encode() if isinstance(data, str) else data
     assert isinstance(raw, bytes)
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORM.read(Source("dir/tale.jsonl", io.BytesIO(raw), on_oddity, dict(options))))
+    return list(FORM.read(Source("dir/tale.jsonl", io.BytesIO(raw), on_oddity)))
 
 
 def write(*documents: Document) -> str:
@@ -69,24 +69,12 @@ def test_e2e_coref() -> None:
     assert document.columns["speaker"] == ("Ann",) * 5 + (None, "Bo", "Bo")
 
 
-def test_exclusive_spans_by_option() -> None:
-    record = {"tokens": ["Marta", "fed", "her", "dog"], "clusters": [[[0, 1], [2, 3]], [[2, 4]]]}
-    (document,) = read([record], spans="exclusive")
-    assert document.clusters() == (((0, 1), (2, 3)), ((2, 4),))
-    assert document.id == "tale#1"
-    with pytest.raises(DataError, match=r"tale\.jsonl:1: the span \[2, 4\] .*exclusive"):
-        read([record])
-
-
 def test_tokens_without_sentences_are_one_sentence_and_said_to_be() -> None:
     oddities: list[Oddity] = []
     (document,) = read([{"tokens": ["a", "b"]}], oddities)
+    assert document.id == "tale#1"
     assert document.sentences == ((0, 2),)
     assert [oddity.line for oddity in oddities] == [1]
-    oddities.clear()
-    (document,) = read([{"tokens": ["a", "b", "c"], "sentence_map": [0, 0, 1]}], oddities)
-    assert document.sentences == ((0, 2), (2, 3))
-    assert not oddities
 
 
 def test_fastcoref_output_counts_characters() -> None:
@@ -118,11 +106,6 @@ def test_blank_words_are_underscores() -> None:
     assert document.tokens == ("a", "_", "b", "c")
     assert document.clusters() == (((0, 2), (2, 4)),)
     assert len(oddities) == 1
-
-
-def test_predicted_clusters_by_option() -> None:
-    (document,) = read([{**E2E, "predicted_clusters": [[[3, 3]]]}], clusters="predicted_clusters")
-    assert document.clusters() == (((3, 4),),)
 
 
 def test_speakers_that_do_not_fit_are_left_out() -> None:

@@ -188,18 +188,3 @@ def test_documents_come_one_at_a_time(name: str) -> None:
 
     stream = FORMATS[name].read(Source("-", io.BufferedReader(Endless(), 1 << 16)))
     assert [len(next(stream)) for _ in range(3)] == [len(STORY)] * 3
-
-
-def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(
-        '{"doc_key": "a", "sentences": [["Ann", "saw", "her", "dog"]], "clusters": [[[0, 1], [2, 3]]]}\n'
-    )
-    (inclusive,) = read_documents(path)
-    (exclusive,) = read_documents(path, "jsonl:spans=exclusive")
-    assert inclusive.clusters() == (((0, 2), (2, 4)),)
-    assert exclusive.clusters() == (((0, 1), (2, 3)),)
-    with pytest.raises(ConfigError, match="OPTION=VALUE"):
-        read_documents(path, "jsonl:spans")
-    with pytest.raises(ConfigError, match="no option 'colour'"):
-        read_documents(path, "jsonl:colour=red")

@@ -16,7 +16,7 @@ from entitynlm.interfaces.inputs import distinguish, list_texts
 from entitynlm.text.document import Document
 from entitynlm.text.formats import jsonlines
 from entitynlm.text.formats.base import Source, strip_endings
-from entitynlm.text.formats.registry import parse_format, read_documents, read_sample, recognise_format
+from entitynlm.text.formats.registry import get_format, read_documents, read_sample, recognise_format
 
 FATAL = (ConfigError, ModelError, MissingExtraError)  # every other document would fail as well
 
@@ -53,7 +53,7 @@ def plan_shards(
 
 def find_format(path: str | Path, format: str | None) -> str:
     """Name the format of a file: the one that is given, or that its content shows."""
-    return (parse_format(format)[0] if format else recognise_format(str(path), read_sample(path))).name
+    return (get_format(format) if format else recognise_format(str(path), read_sample(path))).name
 
 
 def hash_input(path: Path, file: str) -> str:
@@ -89,7 +89,7 @@ def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> I
             return
         with open_binary(path) as stream:
             stream.seek(shard.start)
-            source = Source(shard.file, stream, options=parse_format(format)[1] if format else {})
+            source = Source(shard.file, stream)
             lines = enumerate(itertools.islice(stream, shard.lines), shard.line + 1)
             documents = (pair for pair in lines if pair[1].strip())
             for count, (number, line) in enumerate(documents, shard.number + 1):

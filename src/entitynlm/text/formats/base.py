@@ -7,8 +7,8 @@ can't repair is raised as ``source.error``, a ``DataError`` with file and line.
 
 import contextlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -66,7 +66,7 @@ def ignore(oddity: Oddity) -> None:
 
 @dataclass
 class Source:
-    """An open file with its name, its reading options and a place to report oddities to.
+    """An open file with its name and a place to report oddities to.
 
     :param words_only: whether words, sentences and mentions are enough, so that a reader may leave out other columns.
     :param most: bytes that an upload may unpack to; its reader opens no file beside it.
@@ -75,7 +75,6 @@ class Source:
     path: str
     stream: BinaryIO
     on_oddity: Report = ignore
-    options: Mapping[str, str] = field(default_factory=dict)
     words_only: bool = False
     most: int | None = None
 
@@ -157,7 +156,6 @@ class Format:
 
     ``recognise`` sees the path and the first 64 KiB; formats are asked in the registry's order, the strictest first. ``suffix``
     is the default ending of a file's name. A format of several files per document (brat) has ``write_folder``, not ``write``.
-    ``options`` are the reading options with their meaning; others are refused.
     """
 
     name: str
@@ -168,7 +166,6 @@ class Format:
     write: Writer | None = None
     binary: bool = False
     write_folder: FolderWriter | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def writable(self) -> bool:

@@ -7,10 +7,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
 from typing import IO, Any
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, make_record, restore_document, take
@@ -20,7 +19,6 @@ Complain = Callable[[str], None]
 Locate = Callable[[int, int], Span | None]  # the words of a span in the file
 
 NAMES = ("doc_key", "doc_id", "document_id", "id")
-CONVENTIONS = ("inclusive", "exclusive")
 HALF_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
@@ -89,14 +87,10 @@ def _make_document(record: JsonObject, source: Source, number: int, count: int) 
     if OURS in record:
         return restore_document(record, report)
     name = find_name(record) or f"{source.stem}#{count}"
-    convention = source.options.get("spans", "inclusive")
-    if convention not in CONVENTIONS:
-        raise ConfigError(f"spans={convention!r} makes no sense; choose one of {', '.join(CONVENTIONS)}")
-    key = source.options.get("clusters", "clusters")
-    clusters = take(record.get(key) or [], list[list[Span]], key)
+    clusters = take(record.get("clusters") or [], list[list[Span]], "clusters")
     if record.get("sentences") is not None or record.get("tokens") is not None:
         document = _read_words(record, name, report)
-        locate = _locate_tokens(len(document), convention == "inclusive")
+        locate = _locate_tokens(len(document))
     elif record.get("text") is None:
         raise DataError(
             "the document has no words",
@@ -121,10 +115,8 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
     if record.get("sentences") is not None:
         sentences = take(record["sentences"], list[list[str]], "sentences")
     else:
-        tokens = take(record["tokens"], list[str], "tokens")
-        sentences = _part_sentences(tokens, record.get("sentence_map"), report)
-    if record.get("subtoken_map") is not None:
-        report("the words of this document are word pieces of a subword model")
+        sentences = [take(record["tokens"], list[str], "tokens")]
+        report("there are no sentence ends in this document; it is read as one sentence")
     words = tuple(word if word.strip() else "_" for sentence in sentences for word in sentence)
     if any(not word.strip() for sentence in sentences for word in sentence):
         report("words that are blank were read as '_'")
@@ -146,16 +138,6 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
     )
 
 
-def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
-    if isinstance(sentence_map, list) and len(sentence_map) == len(tokens):
-        numbers = take(sentence_map, list[int], "sentence_map")
-        pairs = groupby(zip(numbers, tokens, strict=True), key=lambda pair: pair[0])
-        return [[word for _, word in pair] for _, pair in pairs]
-    if tokens:
-        report("there are no sentence ends in this document; it is read as one sentence")
-    return [tokens]
-
-
 def _take_column(value: object, what: str, size: int, report: Complain) -> list[str | None] | None:
     """A value per word, from a list of them or a list per sentence; anything else is reported and left out."""
     if not isinstance(value, list) or not value:
@@ -171,24 +153,22 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
     return [each if each and each.strip() else None for each in values]
 
 
-def _locate_tokens(size: int, inclusive: bool) -> Locate:
-    """Spans that count the words of the file."""
+def _locate_tokens(size: int) -> Locate:
+    """Read spans that count words, the last one included."""
 
     def locate(start: int, last: int) -> Span:
-        end = last + 1 if inclusive else last
-        if not 0 <= start < end <= size:
+        if not 0 <= start <= last < size:
+            hint = "The second number of a span is its last word: [0, 0] is the first word"
             raise DataError(
-                f"the span [{start}, {last}] is not within the document's {size} words",
-                hint=f"Ends were read as {'inclusive' if inclusive else 'exclusive'}; if they are "
-                f"{'exclusive' if inclusive else 'inclusive'}, use the option spans",
+                f"the span [{start}, {last}] is not within the document's {size} words", hint=hint
             )
-        return start, end
+        return start, last + 1
 
     return locate
 
 
 def _locate_characters(text: str, offsets: Sequence[Span], report: Complain) -> Locate:
-    """Spans of characters; one that cuts a word is the whole word."""
+    """Read spans of characters; one that cuts a word is the whole word."""
 
     def locate(start: int, end: int) -> Span | None:
         if not 0 <= start < end <= len(text):

@@ -28,10 +28,6 @@ from entitynlm.text.formats.base import Format, Report, Source, ignore
 
 SAMPLE_BYTES = 65536
 
-_JSONL_OPTIONS = {
-    "spans": "whether spans of tokens have their last word: inclusive or exclusive",
-    "clusters": "the key of the clusters, such as predicted_clusters",
-}
 # fmt: off
 _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format("spacy", "spaCy DocBin files with coref_clusters_N span groups", ".spacy",
@@ -43,7 +39,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format("inscript", "InScript stories with participant chains (.txt.drs columns)", ".txt.drs",
            inscript.recognise, inscript.read),
     Format("jsonl", "JSON lines of e2e-coref, fastcoref and this package", ".jsonl",
-           jsonlines.recognise, jsonlines.read, jsonlines.write, options=_JSONL_OPTIONS),
+           jsonlines.recognise, jsonlines.read, jsonlines.write),
     Format("brat", "brat standoff: .ann files with their .txt", ".ann",
            brat.recognise, brat.read, write_folder=brat.write_folder),
     Format("pandoc", "EPUB, DOCX, ODT, RTF, HTML and Markdown, as text", ".epub", pandoc.recognise, pandoc.read),
@@ -61,22 +57,6 @@ def get_format(name: str) -> Format:
     if name not in FORMATS:
         raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
     return FORMATS[name]
-
-
-def parse_format(text: str) -> tuple[Format, dict[str, str]]:
-    """A format with reading options, as people name it on a command line: ``jsonl:spans=exclusive,clusters=gold``."""
-    name, _, rest = text.partition(":")
-    options: dict[str, str] = {}
-    for item in filter(None, rest.split(",")):
-        option, equals, value = item.partition("=")
-        if not equals:
-            raise ConfigError(f"a format's options are given as FORMAT:OPTION=VALUE, not {text!r}")
-        options[option.strip()] = value.strip()
-    form = get_format(name)
-    if unknown := [option for option in options if option not in form.options]:
-        known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
-        raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
-    return form, options
 
 
 def read_sample(path: str | Path) -> bytes:
@@ -119,9 +99,8 @@ def read_documents(
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
-    The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. Reading options are
-    part of the format's name, ``jsonl:spans=exclusive``. With ``words_only`` a reader may leave out columns other
-    than words and coreference, which takes half the time.
+    The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. With ``words_only``
+    a reader may leave out columns other than words and coreference, which takes half the time.
     """
     source = Source(str(path), open_binary(path), on_oddity, words_only=words_only)
     return _read(source, format)
@@ -138,8 +117,7 @@ def _read(source: Source, format: str | None) -> Iterator[Document]:
     stream: io.BufferedReader[Any] = io.BufferedReader(cast(io.RawIOBase, source.stream), SAMPLE_BYTES)
     source.stream = stream
     try:
-        form, source.options = parse_format(format) if format else (None, {})
-        form = form or recognise_format(source.path, stream.peek(SAMPLE_BYTES))
+        form = get_format(format) if format else recognise_format(source.path, stream.peek(SAMPLE_BYTES))
     except (OSError, EOFError, zlib.error) as error:
         stream.close()
         raise source.error(f"reading failed ({error})") from error
