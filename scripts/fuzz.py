@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLLOWED = [  # whose branches are followed; functions that numba compiles can't be
     *(
         f"entitynlm.{name}"
-        for name in ("config", "files", "text", "coref.candidates", "coref.metrics", "lm.items")
+        for name in ("config", "files", "text", "coref.candidates", "coref.metrics", "lm.items", "generation")
     ),
     "entitynlm.interfaces.commands",
     "entitynlm.explorer",

@@ -7,6 +7,7 @@ million inputs that follow the coverage (`make fuzz`), ``tests/test_fuzzing.py``
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import shutil
 import tempfile
@@ -85,7 +86,7 @@ def read_small_file(data: bytes) -> None:
     from entitynlm.text.corpora.corpus import read_split_list
     from entitynlm.training.settings import load_settings
 
-    kinds: dict[bytes, tuple[str, Callable[[Path], object]]] = {
+    kinds: dict[bytes, tuple[str, Callable[[Path], Any]]] = {
         b"s": ("settings.toml", load_settings),
         b"t": ("any.toml", load_toml),
         b"i": ("items.tsv", read_items),
@@ -98,7 +99,9 @@ def read_small_file(data: bytes) -> None:
     name, read = kinds.get(data[:1], kinds[b"t"])
     path = make_folder("small-files") / name
     path.write_bytes(data[1:])
-    read(path)
+    found = read(path)
+    for item in found if read is read_items else ():
+        item.make_document()
 
 
 SMALL_FILES = (
@@ -107,6 +110,7 @@ SMALL_FILES = (
     b"iitem\tcondition\tcontext\ttarget\n1\ta\tAnn left.\tShe | ran.\n",
     b'Iitem,condition,target\n1,a,"Ann, she | ran"\n',
     b"jAnn | saw her .\n",
+    b"iitem\tcontext\ttarget\n1\t[Ann's [dog:2]:1] left.\t[She:1] | ran to [it:2].\n",
     b'g{"story": {"1_2": {"label": ["guess", "other"]}}}',
     b"p## train\n* a\n## dev\n* b\n",
     b"h" + b"0" * 64 + b"  name\n",
@@ -216,13 +220,45 @@ def load_states(data: bytes) -> None:
 
 
 def list_states() -> list[bytes]:
-    import io
-
     import numpy as np
 
     states = io.BytesIO()
     np.save(states, np.zeros((2, 3), dtype=np.float32))
     return [states.getvalue()]
+
+
+# -- continuations ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def make_writer() -> Any:
+    from support.prose_model import make_prose_model
+
+    return make_prose_model(make_folder("continue"))
+
+
+def continue_text(data: bytes) -> None:
+    """Cast, next entity and a prompt with marked mentions, each on a line; words are shown as they come."""
+    from contextlib import redirect_stderr, redirect_stdout
+
+    from entitynlm.generation.continuations import generate_continuations
+    from entitynlm.generation.request import ContinuationRequest
+    from entitynlm.interfaces.commands.generate import WordStream
+    from entitynlm.interfaces.console import Terminal
+    from entitynlm.lm.items import Item
+
+    cast, after, prompt = [*data.decode("utf-8", "replace").split("\n", 2), "", ""][:3]
+    request = ContinuationRequest(3, 1.0, 1.0, tuple(cast.split(",")) if cast else (), after or None)
+    document, _ = Item("1", "", "", (prompt[:400],)).make_document()
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        stream = WordStream(Terminal(), 2, plain=False)
+        found = generate_continuations(make_writer(), document, request, count=2, on_word=stream.add)
+        for number, story in enumerate(found, start=1):
+            stream.finish(number, story)
+            assert story.document.text == story.text
+
+
+CONTINUED = (b"Bob,old Zoe\nAnna\n[Anna:1] saw [[her:1] dog:2] .", b"\n\n", b'Bob\nBob\nShe said: "[I:3] ran')
 
 
 # -- the explorer's HTTP interface --------------------------------------------------------------------------------------------
@@ -294,8 +330,16 @@ def list_requests() -> list[bytes]:
     text = b"api/texts/TEXT"
     posts = {
         b"api/texts": {"text": "Ann saw Bo.", "model": "small"},
-        text + b"/edits": {"action": "add", "start": 0, "end": 2, "entity": "1"},
     }
+    mention = {"start": 3, "end": 5, "entity": "2"}
+    edits = [
+        {"action": "add", **mention, "entity": "1"},
+        {"action": "remove", **mention},
+        {"action": "change", **mention, "to_start": 4, "to_end": 5, "to_entity": "new"},
+        {"action": "split", **mention, "start": 6, "end": 7},
+        {"action": "merge", "entity": "2", "to_entity": "1"},
+        {"action": "rename", "entity": "1", "name": "Marta"},
+    ]
     gets = ["about", "texts", "texts/TEXT", "openapi.json"]
     asked = [
         "words?start=0&stop=4",
@@ -308,6 +352,7 @@ def list_requests() -> list[bytes]:
     ]
     return [
         *(b"POST " + path + b"\n\n" + json.dumps(body).encode() for path, body in posts.items()),
+        *(b"POST " + text + b"/edits\n\n" + json.dumps(body).encode() for body in edits),
         b"POST api/files?name=a.txt\ncontent-type: application/octet-stream\n\nAnn saw Bo.",
         b"POST api/files?name=a.conllu\ncontent-type: application/octet-stream\n\n" + SAMPLES["conllu"],
         *(f"GET api/{path}".encode() for path in gets),
@@ -351,6 +396,7 @@ def list_targets() -> list[Target]:
             )
             for name in MODEL_FILES
         ),
+        Target("continue", 2, lambda: CONTINUED, continue_text),
         Target("states", 30, list_states, load_states),
         Target("http", 45, list_requests, lambda data: make_explorer().ask(data)),
     ]

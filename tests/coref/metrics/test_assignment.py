@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from entitynlm.coref.metrics import assignment
 from entitynlm.coref.metrics.assignment import Pair, assign
 
 values = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0]) | st.floats(0.01, 1)
@@ -40,6 +41,14 @@ def test_large_tables_fall_into_components(share: float) -> None:
     rng = np.random.default_rng(1)
     table = rng.random((45, 60)) * (rng.random((45, 60)) < share)
     assert add_assigned(table) == pytest.approx(table[linear_sum_assignment(table, maximize=True)].sum())
+
+
+@given(tables)
+def test_large_components_are_solved_as_well(rows: list[list[float]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assignment, "MOST_CELLS", 0)
+        sparse = add_assigned(np.array(rows))
+    assert sparse == pytest.approx(add_assigned(np.array(rows)))
 
 
 def test_nothing_to_assign() -> None:

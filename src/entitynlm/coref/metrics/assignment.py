@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 Pair = tuple[int, int]
+MOST_CELLS = 4_000_000  # of a table in memory
 
 
 def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
@@ -20,7 +21,8 @@ def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
         if len(rows) == 1 or len(columns) == 1:
             chosen.append(max(sorted(pairs), key=similarity.__getitem__))
             continue
-        chosen += _solve(similarity, rows, columns)
+        solve = _solve if len(rows) * len(columns) <= MOST_CELLS else _solve_sparse
+        chosen += solve(similarity, rows, columns)
     return sorted(chosen)
 
 
@@ -31,6 +33,25 @@ def _solve(similarity: Mapping[Pair, float], rows: Sequence[int], columns: Seque
     table = [[similarity.get((i, j), 0.0) for j in columns] for i in rows]
     found = zip(*linear_sum_assignment(table, maximize=True), strict=True)
     return [pair for i, j in found if (pair := (rows[i], columns[j])) in similarity]
+
+
+def _solve_sparse(
+    similarity: Mapping[Pair, float], rows: Sequence[int], columns: Sequence[int]
+) -> list[Pair]:
+    """Solve a component from its pairs alone; of assignments that are equally good, another one may be found than by the table.
+
+    A row may get a column of its own that stands for none. All weights are raised by one, because a weight of zero is no pair.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    row_of, column_of = {own: n for n, own in enumerate(rows)}, {own: n for n, own in enumerate(columns)}
+    cells = [(1 + value, row_of[i], column_of[j]) for (i, j), value in similarity.items() if i in row_of]
+    cells += [(1.0, row, len(columns) + row) for row in range(len(rows))]
+    weights, i, j = zip(*cells, strict=True)
+    table = csr_array((weights, (i, j)), shape=(len(rows), len(columns) + len(rows)))
+    found = zip(*min_weight_full_bipartite_matching(table, maximize=True), strict=True)
+    return [(rows[i], columns[j]) for i, j in found if j < len(columns)]
 
 
 def _find_components(similarity: Mapping[Pair, float]) -> list[list[Pair]]:

@@ -6,7 +6,7 @@ numerator, its denominator); BLANC counts four numbers for each of two kinds of 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from entitynlm.coref.metrics.assignment import Pair, assign
 
 Counts = tuple[float, ...]
 Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
 
 PERCENT = 100
 NO_LINKS = -1.0  # the official scorer's mark for a recall that the key gives no occasion for
@@ -177,23 +178,34 @@ def _count_pairs(sizes: Iterable[int]) -> int:
 
 
 def _count_link_sets(alignment: Alignment) -> Counts:
-    """Score by sets of pairs: a repeated mention may be linked with itself, and be in and out of a chain."""
-    chains = (*alignment.key, *alignment.response)
-    size = 1 + max((mention for chain in chains for mention in chain), default=0)
-    counts: list[int] = []
-    sides = _list_links(alignment.key, size), _list_links(alignment.response, size)
-    for key, response in zip(*sides, strict=True):
-        correct = np.intersect1d(key, response, assume_unique=True).size
-        counts += [correct, key.size, correct, response.size]
-    return tuple(counts)
+    """Score by distinct pairs, of which a repeated mention makes one with itself, and can be in and out of a chain with another.
+
+    The pairs of one mention are in memory at a time, because those of a book would fill it.
+    """
+    counts = np.zeros((2, 4))
+    size = 1 + max((max(chain) for chain in (*alignment.key, *alignment.response)), default=-1)
+    for of_key, of_response in zip(
+        _list_links(alignment.key, size), _list_links(alignment.response, size), strict=True
+    ):
+        for row, key, response in zip(counts, of_key, of_response, strict=True):
+            correct = np.count_nonzero(key & response)
+            row += correct, np.count_nonzero(key), correct, np.count_nonzero(response)
+    return tuple(counts.ravel().tolist())
 
 
-def _list_links(chains: Sequence[Sequence[int]], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct coreference and non-coreference links, a pair as one number below size²."""
-    mentions = np.array([mention for chain in chains for mention in chain], dtype=np.int64)
-    owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
-    first, second = np.triu_indices(len(mentions), k=1)
-    pairs = np.sort([mentions[first], mentions[second]], axis=0)
-    codes = pairs[0] * size + pairs[1]
-    together = owners[first] == owners[second]
-    return np.unique(codes[together]), np.unique(codes[~together])
+def _list_links(chains: Sequence[Sequence[int]], size: int) -> Iterator[tuple[Truths, Truths]]:
+    """For each mention, tell which of those from itself on a chain has together with it, and which ones two chains have."""
+    owners: list[list[int]] = [[] for _ in range(size)]
+    for index, chain in enumerate(chains):
+        for mention in set(chain):
+            owners[mention].append(index)
+    present, single = np.array([(len(own) > 0, len(own) == 1) for own in owners], dtype=bool).reshape(-1, 2).T
+    members = [np.array(chain) for chain in chains]
+    twice = {mention for chain in chains for mention, times in Counter(chain).items() if times > 1}
+    for mention, own in enumerate(owners):
+        linked = np.zeros(size, dtype=bool)
+        for index in own:
+            linked[members[index]] = True
+        apart = present & ~(linked & single) if len(own) == 1 else present & bool(own)
+        linked[mention], apart[mention] = mention in twice, len(own) > 1
+        yield linked[mention:], apart[mention:]
