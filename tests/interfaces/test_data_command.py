@@ -244,15 +244,16 @@ def test_a_corpus_does_not_fit_on_standard_output(run: Run, corpus: Path) -> Non
 # -- list and get --------------------------------------------------------------------------------------------
 
 
-def test_the_catalogue_is_listed(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "ontogum" / "conllu").mkdir(parents=True)
-    (tmp_path / "ontogum" / "splits.md").write_text("")
-    result = run("data", "list", "--data", tmp_path, "--json", "-")
+def test_the_catalogue_is_listed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "corpora" / "ontogum").mkdir(parents=True)
+    (tmp_path / "corpora" / "ontogum" / "splits.md").write_text("")
+    monkeypatch.chdir(tmp_path)
+    result = run("data", "list", "--json", "-")
     here = {row["name"]: row["here"] for row in json.loads(result.out)}
     assert set(here) == {"stories", "inscript", "ontogum", "gum", "litbank", "novels", "pdnc", "conll2012"}
     assert here["ontogum"] == "1 of 239 files"
     assert here["litbank"] == "no"
-    text = run("data", "list", "--data", tmp_path).out
+    text = run("data", "list").out
     assert "CC BY 4.0" in text
     assert "GENERATED" in text
 
@@ -284,7 +285,7 @@ def test_get_takes_a_checked_copy(
         "files": 3,
         "missing_optional": [],
     }
-    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == sorted(files)
+    assert sorted(path.name for path in (tmp_path / "tiny").glob("[!.]*")) == sorted(files)
 
 
 @pytest.mark.parametrize(

@@ -148,8 +148,8 @@ def test_sweep(corpus: Path, tmp_path: Path, kills: int) -> None:
 def test_getting_a_corpus(tmp_path: Path, kills: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "cache"))
 
-    def command(data: str) -> list[str]:
-        return ["data", "get", "stories", "--documents", "40", "--quiet", "--data", str(tmp_path / data)]
+    def command(out: str) -> list[str]:
+        return ["data", "get", "stories", "--documents", "40", "--quiet", "--out", str(tmp_path / out)]
 
     def check() -> None:
         assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")

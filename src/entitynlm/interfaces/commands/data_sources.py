@@ -15,23 +15,16 @@ from entitynlm.stories.generator import NAME, write_stories
 from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
 
-_DATA = "The folder where corpora are kept."
-DataFolder = Annotated[Path, typer.Option(envvar="ENTITYNLM_DATA", metavar="DIR", help=_DATA)]
-DEFAULT_FOLDER = Path("corpora")
+CORPORA_FOLDER = Path("corpora")  # where corpora are kept unless --out says otherwise
 
 
-def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> None:
-    """List the known corpora: what they are, their licence, how to get them, whether they are here.
-
-    Examples:
-
-      entitynlm data list --data ~/corpora
-    """
+def list_corpora(*, terminal: Terminal) -> None:
+    """List the known corpora: what they are, their licence, how to get them, whether they are in the folder corpora."""
     from entitynlm.interfaces.views import draw_table
 
     lines, rows = [], []
     for offer in CATALOGUE.values():
-        here = _describe_presence(offer, data / offer.name)
+        here = _describe_presence(offer, CORPORA_FOLDER / offer.name)
         about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
         lines.append((f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about))
         names = ("name", "description", "documents", "generated", "licence", "home")
@@ -56,7 +49,6 @@ def get(
     source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
     documents: Annotated[int | None, typer.Option(min=10)] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=options.LARGEST_SEED)] = None,
-    data: DataFolder = DEFAULT_FOLDER,
     terminal: Terminal,
 ) -> None:
     """Download a corpus (every file's SHA-256 is checked), copy or generate it.
@@ -73,7 +65,7 @@ def get(
     :param seed: Seed of the stories: the same one gives the same bytes (default 1).
     """
     offer = get_entry(name)
-    target = (out or data / name).absolute()
+    target = (out or CORPORA_FOLDER / name).absolute()
     if offer.generated:
         if source is not None:
             raise ConfigError(f"{name} is generated here: --from makes no sense for it")
