@@ -18,7 +18,7 @@ from entitynlm.coref.reranking.scores import score_candidates
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Mention
 
 NAME = "reranking"
 CANDIDATES = 100
@@ -28,10 +28,11 @@ def restore(encoded: EncodedDocument) -> tuple[Encoder, Document]:
     """A document of made-up words with these mentions, so that candidates go the whole way from spans to scores."""
     tokens = tuple(f"w{number}" for number in encoded.x.tolist())
     cuts = [0, *(np.flatnonzero(np.diff(encoded.sentence)) + 1).tolist(), len(encoded)]
-    document = Document(encoded.id, tokens, tuple(pairwise(cuts)))
+    starts = np.flatnonzero((encoded.r > 0) & (np.append(1, encoded.l[:-1]) == 1)).tolist()
+    mentions = tuple(Mention(t, t + int(encoded.l[t]), str(encoded.e[t])) for t in starts)
+    document = Document(encoded.id, tokens, tuple(pairwise(cuts)), mentions)
     recipe = Recipe(sentence_ends=False, punctuation="keep", numbers=False, minimum_count=1)
-    encoder = Encoder.fit([document], recipe=recipe, singletons="keep")
-    return encoder, encoder.decode(encoded, document)
+    return Encoder.fit([document], recipe=recipe, singletons="keep"), document
 
 
 def swap_mentions(document: Document, count: int, seed: int = 0) -> list[Clusters]:

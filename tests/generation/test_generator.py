@@ -22,7 +22,6 @@ from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.opening import begin_story
 from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
-from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.pretrained import Pretrained
 from support.letter_backbone import Letters, make_letter_network
 from support.prose_model import make_prose_model
@@ -73,9 +72,17 @@ def add_entity(generator: Generator, state: StoryState, *name: str) -> StoryStat
 
 def test_generated_words_obey_the_grammar(generator: Generator) -> None:
     generated = generate(generator, begin_story(generator.network), 60, Constraints())
-    analysis = Analysis(*(np.array(values) for values in (generated.r, generated.e, generated.l)))
-    assert len(analysis) == len(generated.x) >= 60
-    assert max(generated.e) >= 2
+    previous, known = (0, 0, 1), 0
+    for r, e, l in zip(generated.r, generated.e, generated.l, strict=True):
+        if previous[2] > 1:
+            assert (r, e, l) == (*previous[:2], previous[2] - 1), "a mention goes on to its end"
+        elif r == 0:
+            assert (e, l) == (0, 1)
+        else:
+            assert 1 <= e <= known + 1, "new entities get the next number"
+        previous, known = (r, e, l), max(known, e)
+    assert len(generated.x) >= 60
+    assert known >= 2
 
 
 def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Generator) -> None:

@@ -21,6 +21,7 @@ from support.enumeration import (
     list_analyses,
     score_analyses,
     weigh_analyses,
+    with_analysis,
 )
 from support.small_networks import make_network, make_words
 
@@ -44,7 +45,7 @@ def test_every_analysis_comes_once(words: int, max_length: int, mention_types: i
     assert (
         len(keys) == len(found) == count_analyses(words, max_length=max_length, mention_types=mention_types)
     )
-    assert all(analysis.complete for analysis in found)
+    assert all(analysis.remaining[-1] == 1 for analysis in found)
 
 
 def test_too_long_a_text_is_refused() -> None:
@@ -59,7 +60,7 @@ def test_enumeration_agrees_with_the_slow_twin(noise: FixedNoise | None) -> None
     scores = []
     for analysis in list_analyses(model, document):
         with torch.no_grad():
-            tokens = twin.score(document.with_analysis(analysis))
+            tokens = twin.score(with_analysis(document, analysis))
         scores.append(sum(float(token.r + token.e + token.l + token.x) for token in tokens))
     assert enumerate_log_prob(model, document, noise=noise) == pytest.approx(
         float(log_sum_exp(scores)), abs=1e-10
@@ -94,7 +95,7 @@ def test_the_mixed_proposal_at_one_word() -> None:
     """One word has one choice of R, and that of a newborn one word long is certain: the mixture is plain to see."""
     model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(1)
     analyses = list_analyses(model, document)
-    log_p = score_encoded(model, [document.with_analysis(a) for a in analyses], noise=None)
+    log_p = score_encoded(model, [with_analysis(document, a) for a in analyses], noise=None)
     P, Q = log_p.r.exp().detach().numpy(), np.exp(score_analyses(proposal, document, analyses))
     _, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=0.3)
     np.testing.assert_allclose(np.exp(log_q), 0.7 * Q + 0.3 * P, rtol=1e-10)

@@ -17,7 +17,7 @@ from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
-from support.enumeration import enumerate_log_prob
+from support.enumeration import enumerate_log_prob, with_analysis
 from support.small_bundles import cut_document, make_bundle
 
 FEW = Sampling(particles=20, repeats=3)
@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 
 def test_text_without_annotation_has_no_row_that_reads_it() -> None:
     pretrained, documents = make_bundle()
-    bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
+    bare = [with_analysis(document, Analysis.empty(len(document))) for document in documents]
     rows = measure_rows(ModelsCompared(pretrained), bare, sampling=FEW)
     assert [row.likelihood for row in rows] == ["marginal", "words-only", "words-mean", "words-mean-P"]
     annotated = measure_rows(ModelsCompared(pretrained), documents, sampling=FEW)

@@ -19,7 +19,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
-from support.enumeration import enumerate_analyses
+from support.enumeration import enumerate_analyses, sum_documents
 from support.letter_backbone import (
     Letters,
     draw_words,
@@ -84,7 +84,7 @@ def test_the_joint_sums_to_one(options: dict[str, Any]) -> None:
     network = make_letter_network(TINY, max_length=2, **options)
     documents = list_documents(2)
     with torch.no_grad():
-        joint = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
+        joint = sum_documents(score_encoded(network, documents, noise=FixedNoise(1)))
     assert len(documents) == 7**2 * 6
     assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
 

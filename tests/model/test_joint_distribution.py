@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
-from support.small_models import assert_close, enumerate_analyses, make_network, with_words
+from support.enumeration import enumerate_analyses, sum_documents, with_analysis
+from support.small_models import assert_close, make_document, make_network
 
-SENTENCES = np.array([0, 0, 1, 1])
+SENTENCES = [0, 0, 1, 1]
 ONE = torch.ones((), dtype=torch.float64)
 
 OPTIONS: list[dict[str, Any]] = [
@@ -36,7 +35,7 @@ def enumerate_documents(
     texts = product(range(1, words), repeat=size) if x is None else [x]
     analyses = list(enumerate_analyses(size, max_length=max_length, mention_types=mention_types))
     return [
-        replace(with_words(analysis, text), sentence=SENTENCES[:size])
+        with_analysis(make_document(list(text), sentences=SENTENCES[:size]), analysis)
         for text in texts
         for analysis in analyses
     ]
@@ -50,7 +49,7 @@ def test_the_enumeration_is_complete() -> None:
     typed = list(enumerate_analyses(2, max_length=2, mention_types=2))
     # as above, with a kind for each mention; two mentions: same entity (2 kinds) or two entities (4 pairs of kinds)
     assert len(typed) == 1 + 4 + 2 + (2 + 4)
-    assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
+    assert len({(*r, *e, *l) for r, e, l in typed}) == len(typed)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -61,7 +60,7 @@ def test_the_fast_path_sums_to_one(options: dict[str, Any], size: int, words: in
         size, words=words, max_length=3, mention_types=network.config.mention_types
     )
     with torch.no_grad():
-        joint = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
+        joint = sum_documents(score_encoded(network, documents, noise=FixedNoise(1)))
     assert len(joint) == len(documents)
     assert_close(joint.exp().sum(), ONE, 1e-12)
 
@@ -75,5 +74,5 @@ def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(mention_types: int, 
     for x in [(1,), (3, 1), (1, 3, 2)]:
         documents = enumerate_documents(len(x), words=4, max_length=3, mention_types=mention_types, x=x)
         with torch.no_grad():
-            conditional = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
+            conditional = sum_documents(score_encoded(network, documents, noise=FixedNoise(1)))
         assert_close(conditional.exp().sum(), ONE, 1e-12)

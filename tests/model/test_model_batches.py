@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
+from support.enumeration import sum_documents
 from support.small_models import (
     VARIABLES,
     WORDS,
@@ -43,7 +44,7 @@ def test_many_at_once_are_the_same_as_one_by_one(options: dict[str, Any], data: 
         total = total + alone.total
         for variable in VARIABLES:
             assert_close(part(together, number, variable), getattr(alone, variable))
-        assert_close(together.per_document()[number], alone.total)
+        assert_close(sum_documents(together)[number], alone.total)
     parameters = list(network.parameters())
     if not together.total.requires_grad:  # nothing but empty documents
         return

@@ -12,6 +12,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
+from support.enumeration import sum_variables
 from support.small_models import make_document, make_network
 
 MODES = ["generative", "causal"]
@@ -33,8 +34,7 @@ def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any]) -> 
         ):
             scores = score_encoded(network, documents, noise=FixedNoise(0))
             assert len(scores.r) == sum(len(document) for document in documents)
-            assert bool(torch.isfinite(scores.per_token()).all())
-            assert scores.per_document().shape == (len(documents),)
+            assert bool(torch.isfinite(sum_variables(scores)).all())
         values = score_encoded(network, [mention], noise=FixedNoise(0))
     assert float(values.e[0]) == 0, "the first mention can only be a new entity"
     assert abs(float(values.l[0])) < 1e-12, (
@@ -89,9 +89,9 @@ def test_dropout_only_while_training() -> None:
     network = make_network(dropout=0.5)
     document = make_document([1, 2, 3, 4, 5], [(1, 3, 1, 1)])
     with torch.no_grad():
-        calm = [score_encoded(network, [document], noise=None).per_token() for _ in range(2)]
+        calm = [sum_variables(score_encoded(network, [document], noise=None)) for _ in range(2)]
         network.train()
-        wild = [score_encoded(network, [document], noise=None).per_token() for _ in range(2)]
+        wild = [sum_variables(score_encoded(network, [document], noise=None)) for _ in range(2)]
     assert torch.equal(*calm)
     assert not torch.equal(*wild)
 

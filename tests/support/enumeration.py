@@ -7,16 +7,17 @@ the estimators are held against: a sum with no randomness in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.marginal import check_networks
 from entitynlm.inference.scoring import follow_analyses
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.model.batch.scores import score_encoded
+from entitynlm.model.batch.scores import Scores, score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
@@ -25,6 +26,21 @@ from entitynlm.model.noise import Noise
 MOST_ANALYSES = 200_000
 MOST_WORDS = 50  # beyond which there is no need to count
 BATCH = 512
+
+
+def with_analysis(document: EncodedDocument, analysis: Analysis) -> EncodedDocument:
+    """Put other mentions on the words of a document."""
+    return replace(document, r=analysis.mention_type, e=analysis.entity, l=analysis.remaining)
+
+
+def sum_variables(scores: Scores) -> Tensor:
+    """(words of the batch,) log P of all variables together."""
+    return scores.r + scores.e + scores.l + scores.x
+
+
+def sum_documents(scores: Scores) -> Tensor:
+    """(B,) log P(R, E, L, X) of each document."""
+    return torch.stack([part.sum() for part in sum_variables(scores).split(np.diff(scores.bounds).tolist())])
 
 
 def enumerate_analyses(words: int, *, max_length: int, mention_types: int = 1) -> Iterator[Analysis]:
@@ -95,8 +111,8 @@ def score_analyses(
     """log P(R, E, L, X) of each analysis, or log Q(R, E, L | X) for a proposal."""
     scores = []
     for start in range(0, len(analyses), BATCH):
-        some = [document.with_analysis(analysis) for analysis in analyses[start : start + BATCH]]
-        scores.append(score_encoded(network, some, noise=noise).per_document().double().cpu().numpy())
+        some = [with_analysis(document, analysis) for analysis in analyses[start : start + BATCH]]
+        scores.append(sum_documents(score_encoded(network, some, noise=noise)).double().cpu().numpy())
     return np.concatenate(scores)
 
 
@@ -120,10 +136,9 @@ def weigh_analyses(
 
     Every analysis is a particle that is forced to take it. P's new entities get fresh noise from ``seed``.
     """
-    check_networks(model, proposal)
-    forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining]) for a in analyses], axis=1)
+    forced = np.stack([np.stack(analysis) for analysis in analyses], axis=1)
     found = follow_analyses(model, proposal, document, forced, share=prior_share, seed=seed)
-    return found.log_p, found.log_q
+    return found.parts.sum(0), found.log_q
 
 
 def enumerate_mean_weight(

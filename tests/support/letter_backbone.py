@@ -205,9 +205,8 @@ def spell_document(
     """Words in sentences of three, with an analysis or none."""
     analysis = analysis or Analysis.empty(len(words))
     places = np.arange(len(words))
-    variables = (analysis.mention_type, analysis.entity, analysis.remaining)
     x, pieces = tokenizer.encode(words), tokenizer.encode_pieces(words)
-    return EncodedDocument(name, x, *variables, places // 3, places, *pieces)
+    return EncodedDocument(name, x, *analysis, places // 3, places, *pieces)
 
 
 def draw_words(tokenizer: Letters, count: int, seed: int = 0) -> list[str]:

@@ -6,7 +6,6 @@ factor may hide below any tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -127,27 +126,6 @@ def part(scores: Scores, number: int, variable: str) -> torch.Tensor:
 
 def assert_close(actual: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-
-
-def enumerate_analyses(size: int, *, max_length: int, mention_types: int) -> Iterator[EncodedDocument]:
-    """Every R, E, L of ``size`` words: entities numbered by first mention, each of one kind."""
-
-    def extend(
-        t: int, mentions: list[tuple[int, int, int, int]], kind_of: list[int]
-    ) -> Iterator[list[tuple[int, int, int, int]]]:
-        if t == size:
-            yield mentions
-            return
-        yield from extend(t + 1, mentions, kind_of)
-        for mention_type in range(1, mention_types + 1):
-            old = [(number, kind_of) for number, its in enumerate(kind_of, start=1) if its == mention_type]
-            for entity, others in [*old, (len(kind_of) + 1, [*kind_of, mention_type])]:
-                for length in range(1, min(max_length, size - t) + 1):
-                    mention = (t, t + length, entity, mention_type)
-                    yield from extend(t + length, [*mentions, mention], others)
-
-    for mentions in extend(0, [], []):
-        yield make_document([0] * size, mentions)
 
 
 def with_words(document: EncodedDocument, x: tuple[int, ...] | list[int]) -> EncodedDocument:

@@ -67,8 +67,8 @@ class StoryOpening:
             text = text.with_mentions(annotate_document(pretrained, prompt, encoded=text.encoded))
             self.prompt = prompt = text.document
         encoded, originals = text.encoded, text.originals
-        spans = zip(originals, encoded.analysis.spans(), strict=True)
-        numbers = {mention.entity: number for mention, (_, _, number, _) in spans}
+        entities = dict.fromkeys(mention.entity for mention in originals)
+        numbers = {entity: number for number, entity in enumerate(entities, start=1)}
         for mention in originals:
             self.spans.setdefault(numbers[mention.entity], []).append(mention.span)
         for entity, mention in choose_names(prompt, originals).items():

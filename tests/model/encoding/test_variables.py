@@ -1,22 +1,19 @@
-"""Mentions ↔ R, E, L."""
+"""Mentions as R, E and L."""
 
 from __future__ import annotations
 
 from itertools import combinations, pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.errors import DataError
-from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
+from entitynlm.model.encoding.preprocessing import Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.variables import (
     Analysis,
     FilterCounts,
     analyse,
     select_mentions,
-    to_mentions,
 )
 from entitynlm.text.document import Document, Mention
 from support.small_documents import documents, running_example
@@ -116,21 +113,34 @@ def lay(document: Document, recipe: Recipe = PLAIN, **options: int) -> tuple[Ana
     return analysis, counts
 
 
+def read_spans(analysis: Analysis) -> list[tuple[int, int, int, int]]:
+    """Read the mentions off R, E and L: start, end, entity and type of each."""
+    r, e, l = (values.tolist() for values in analysis)
+    starts = [t for t in range(len(r)) if r[t] and (t == 0 or l[t - 1] == 1)]
+    return [(t, t + l[t], e[t], r[t]) for t in starts]
+
+
+def find_tokens(analysis: Analysis, words: WordSequence) -> tuple[Mention, ...]:
+    """Find the mentions that an analysis has in the document's tokens."""
+    spans = ((words.origin[start:end], entity) for start, end, entity, _ in read_spans(analysis))
+    return tuple(Mention(int(tokens[0]), int(tokens[-1]) + 1, str(entity)) for tokens, entity in spans)
+
+
 def test_that_a_long_mention_keeps_its_first_words() -> None:
     analysis, counts = lay(make_document(40, (3, 33, "a"), (34, 35, "a")))
-    assert analysis.spans() == [(3, 28, 1, 1), (34, 35, 1, 1)]
+    assert read_spans(analysis) == [(3, 28, 1, 1), (34, 35, 1, 1)]
     assert counts == FilterCounts(truncated=1)
     analysis, counts = lay(make_document(9, (0, 3, "a"), (3, 5, "b")), max_length=2)
-    assert analysis.spans() == [(0, 2, 1, 1), (3, 5, 2, 1)]
+    assert read_spans(analysis) == [(0, 2, 1, 1), (3, 5, 2, 1)]
 
 
 def test_that_a_sentence_end_cuts_a_mention() -> None:
     document = make_document(8, (1, 6, "a"), (7, 8, "a"), sentences=((0, 3), (3, 5), (5, 8)))
     analysis, counts = lay(document, Recipe(punctuation="keep", numbers=False))
-    assert analysis.spans() == [(1, 3, 1, 1), (9, 10, 1, 1)]
+    assert read_spans(analysis) == [(1, 3, 1, 1), (9, 10, 1, 1)]
     assert counts == FilterCounts(cut=1)
     analysis, counts = lay(document)
-    assert analysis.spans() == [(1, 6, 1, 1), (7, 8, 1, 1)]
+    assert read_spans(analysis) == [(1, 6, 1, 1), (7, 8, 1, 1)]
     assert counts == FilterCounts()
 
 
@@ -140,17 +150,11 @@ def test_that_a_mention_without_words_vanishes_and_touching_ones_stay_two() -> N
     document = Document("d", tokens, (), mentions)
     words = prepare_words(document, Recipe())
     analysis, originals, counts = analyse(mentions, words)
-    assert analysis.spans() == [(0, 1, 1, 1), (1, 2, 1, 1)]
+    assert read_spans(analysis) == [(0, 1, 1, 1), (1, 2, 1, 1)]
     assert analysis.remaining.tolist() == [1, 1, 1]
     assert originals == mentions[:2]
     assert counts == FilterCounts(outside=1)
-    assert to_mentions(analysis, words) == (Mention(0, 1, "1"), Mention(2, 3, "1"))
-
-
-def test_that_overlapping_mentions_are_refused() -> None:
-    document = make_document(5, (0, 3, "a"), (2, 4, "b"))
-    with pytest.raises(DataError, match="overlap"):
-        lay(document)
+    assert find_tokens(analysis, words) == (Mention(0, 1, "1"), Mention(2, 3, "1"))
 
 
 RECIPES = (PLAIN, Recipe(), Recipe(punctuation="keep"), Recipe(sentence_ends=False))
@@ -165,12 +169,12 @@ def test_that_counts_add_up_and_spans_lie_in_their_mentions(
     analysis, originals, laid_out = analyse(mentions, words, max_length=max_length)
     counts = selection + laid_out
     removed = sum(number for name, number in counts.items() if name not in ("truncated", "cut"))
-    spans = analysis.spans()
+    spans = read_spans(analysis)
     assert len(document.mentions) - removed == len(spans) == len(originals)
-    assert analysis.complete
+    assert all(end <= len(words) for _, end, _, _ in spans)
     assert (analysis.remaining <= max_length).all()
     assert not analysis.mention_type[words.origin < 0].any()  # a mention never holds </s>
-    back = to_mentions(analysis, words)
+    back = find_tokens(analysis, words)
     names: dict[str, str] = {}
     for original, found in zip(originals, back, strict=True):
         assert original.start <= found.start < found.end <= original.end
@@ -185,77 +189,8 @@ def test_that_the_way_there_and_back_is_the_identity(document: Document, lowerca
     analysis, originals, _ = analyse(document.mentions, words, max_length=30)
     assert originals == document.mentions
     numbers = {entity.id: str(number) for number, entity in enumerate(document.entities, start=1)}
-    assert to_mentions(analysis, words) == tuple(
+    assert find_tokens(analysis, words) == tuple(
         Mention(m.start, m.end, numbers[m.entity]) for m in originals
     )
-    again, _, _ = analyse(to_mentions(analysis, words), words, max_length=30)
-    assert again == analysis
-
-
-# -- the grammar -----------------------------------------------------------------------------------------------------
-
-
-def story(draw: st.DrawFn, length: int) -> Analysis:
-    """Follow the generative story."""
-    mention_type: list[int] = []
-    entity: list[int] = []
-    remaining: list[int] = []
-    while len(mention_type) < length:
-        r = draw(st.integers(0, 2))
-        e = draw(st.integers(1, 1 + max(entity, default=0))) if r else 0
-        size = draw(st.integers(1, 4)) if r else 1
-        mention_type += [r] * size
-        entity += [e] * size
-        remaining += range(size, 0, -1)
-    return Analysis(
-        *(np.array(column[:length], dtype=np.int64) for column in (mention_type, entity, remaining))
-    )
-
-
-@st.composite
-def analyses(draw: st.DrawFn) -> Analysis:
-    return story(draw, draw(st.integers(0, 20)))
-
-
-@given(analyses())
-def test_that_every_prefix_of_the_story_is_an_analysis(analysis: Analysis) -> None:
-    rebuilt = Analysis.empty(len(analysis))
-    for start, end, entity, mention_type in analysis.spans():
-        rebuilt.mention_type[start:end] = mention_type
-        rebuilt.entity[start:end] = entity
-        rebuilt.remaining[start:end] = np.arange(end - start, 0, -1)
-    assert rebuilt.mention_type.tolist() == analysis.mention_type.tolist()
-    assert rebuilt.entity.tolist() == analysis.entity.tolist()
-    if analysis.complete:
-        assert rebuilt == analysis
-
-
-@pytest.mark.parametrize(
-    ("mention_type", "entity", "remaining", "message"),
-    [
-        ([0, 1], [0], [1, 1], "one length"),
-        ([0, -1], [0, 1], [1, 1], "R is 0 or a type"),
-        ([1, 0], [1, 1], [1, 1], "E is 0 where R is 0"),
-        ([1, 1], [1, 0], [1, 1], "E is 0 where R is 0"),
-        ([1, 1], [1, -1], [1, 1], "number of an entity"),
-        ([1, 1], [1, 1], [1, 0], "L is 1 or more"),
-        ([0, 0], [0, 0], [1, 2], "L is 1 outside"),
-        ([1, 1], [1, 1], [2, 2], "L counts down; it fails at word 1"),
-        ([1, 0], [1, 0], [3, 1], "L counts down"),
-        ([1, 2], [1, 1], [2, 1], "stay the same"),
-        ([1, 1], [1, 2], [2, 1], "stay the same"),
-        ([1, 1], [2, 1], [1, 1], "next number; it fails at mention 0"),
-        ([1, 0, 1], [1, 0, 3], [1, 1, 1], "next number; it fails at mention 1"),
-    ],
-)
-def test_that_what_the_story_can_not_say_is_refused(
-    mention_type: list[int], entity: list[int], remaining: list[int], message: str
-) -> None:
-    with pytest.raises(DataError, match=message):
-        Analysis(np.array(mention_type), np.array(entity), np.array(remaining))
-
-
-def test_that_the_last_mention_may_overrun() -> None:
-    analysis = Analysis(np.array([0, 1, 1]), np.array([0, 1, 1]), np.array([1, 5, 4]))
-    assert not analysis.complete
-    assert analysis.spans() == [(1, 3, 1, 1)]
+    again, _, _ = analyse(find_tokens(analysis, words), words, max_length=30)
+    np.testing.assert_array_equal(again, analysis)

@@ -59,7 +59,7 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
     for row, clusters in enumerate(candidates):
         mentions, _ = select_mentions(document.with_clusters(clusters), singletons=encoder.singletons)
         laid_out, _, _ = analyse(mentions, words, max_length=encoder.max_length)
-        view = np.stack([laid_out.mention_type, laid_out.entity, laid_out.remaining])
+        view = np.stack(laid_out)
         view_of[row] = numbers.setdefault(view.tobytes(), len(numbers))
         if len(numbers) > len(analyses):
             analyses.append(view)

@@ -47,16 +47,6 @@ class Scores:
         """log P(R, E, L, X) of the whole batch (equation 9)."""
         return self.r.sum() + self.e.sum() + self.l.sum() + self.x.sum()
 
-    def per_token(self) -> Tensor:
-        """(words of the batch,) all variables together."""
-        return self.r + self.e + self.l + self.x
-
-    def per_document(self) -> Tensor:
-        """(B,) log P(R, E, L, X) of each document."""
-        sizes = torch.from_numpy(np.diff(self.bounds)).to(self.r.device)
-        owners = torch.repeat_interleave(torch.arange(len(sizes), device=self.r.device), sizes)
-        return self.r.new_zeros(len(sizes)).index_add(0, owners, self.per_token())
-
 
 @dataclass(frozen=True)
 class Carried:
@@ -182,10 +172,8 @@ def score_indexes(
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     projected = network.project_state(reading.table)
-    contexts, h = (
-        take_rows(projected, rows.contexts),
-        take_rows(projected, rows.start_contexts),
-    )  # (words, d), (M, d)
+    contexts = take_rows(projected, rows.contexts)  # (words, d)
+    h = take_rows(projected, rows.start_contexts)  # (M, d)
     if network.projection.shared:
         updating = take_rows(projected, rows.updates)  # (U, d)
     else:

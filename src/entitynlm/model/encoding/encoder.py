@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from entitynlm.config import Positive, from_dict, to_dict
-from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.tokenizer import BoolArray, EncodedWords, Tokenizer, load_tokenizer
 from entitynlm.model.encoding.variables import (
@@ -23,7 +23,6 @@ from entitynlm.model.encoding.variables import (
     Singletons,
     analyse,
     select_mentions,
-    to_mentions,
 )
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.detokenization import join_tokens
@@ -77,19 +76,6 @@ class EncodedDocument:
         rest = {name: getattr(self, name)[:length] for name in ("r", "e", "l", "origin")}
         return replace(self, **of_words, **rest)
 
-    @property
-    def analysis(self) -> Analysis:
-        """R, E and L, checked."""
-        return Analysis(self.r, self.e, self.l)
-
-    def with_analysis(self, analysis: Analysis) -> EncodedDocument:
-        """Put other mentions on the words."""
-        if len(analysis) != len(self):
-            raise DataError(
-                f"an analysis of {len(analysis)} words does not fit the {len(self)} of {self.id!r}"
-            )
-        return replace(self, r=analysis.mention_type, e=analysis.entity, l=analysis.remaining)
-
 
 class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An encoder as ``model.json`` has it; the tokenizer brings its own format."""
@@ -103,7 +89,7 @@ class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Encoder:
-    """All that turns a :class:`Document` into numbers and back; stored inside the model.
+    """All that turns a :class:`Document` into numbers; stored inside the model.
 
     :param tokenizer: a vocabulary, or what else turns words into pieces.
     :param types: empty for a model without types, which has one mention type; else type k is ``types[k - 1]`` and the last one,
@@ -198,7 +184,6 @@ class Encoder:
 
     def _number(self, document: Document, words: WordSequence, analysis: Analysis) -> EncodedDocument:
         tokenizer = self.tokenizer
-        variables = (analysis.mention_type, analysis.entity, analysis.remaining)
         of_pieces: tuple[IntArray, ...] = ()
         if not isinstance(tokenizer, Vocabulary):
             if (
@@ -213,23 +198,7 @@ class Encoder:
             assert found is not None
             of_pieces = found
         x = tokenizer.encode(words.words)
-        return EncodedDocument(document.id, x, *variables, words.sentence, words.origin, *of_pieces)
-
-    def decode(self, analysis: EncodedDocument | Analysis, document: Document) -> Document:
-        """``document`` with the mentions of an analysis of it, mapped back onto its own tokens.
-
-        In a model with types an entity has the type of its first mention, and none where that is
-        :data:`OTHER`.
-        """
-        if isinstance(analysis, EncodedDocument):
-            analysis = analysis.analysis
-        mentions = to_mentions(analysis, self.prepare(document))
-        types: dict[str, str] = {}
-        if self.types:
-            for _, _, entity, mention_type in analysis.spans():
-                types.setdefault(str(entity), self.types[mention_type - 1])
-        known = {entity: name for entity, name in types.items() if name != OTHER}
-        return document.with_mentions(mentions, known)
+        return EncodedDocument(document.id, x, *analysis, words.sentence, words.origin, *of_pieces)
 
     def to_dict(self) -> dict[str, Any]:
         tokenizer = {"name": self.tokenizer.tokenizer_name, **self.tokenizer.to_dict()}

@@ -1,4 +1,4 @@
-"""Mentions and entities ↔ the paper's sequences R, E, L (its second figure), both ways.
+"""Lay mentions and entities on a text as the paper's sequences R, E and L (its second figure).
 
 Two steps lead there. :func:`select_mentions` settles what annotated files may hold and the generative story
 can't say (one word lies in one mention at most); :func:`analyse` lays what is left on the model's words. Each
@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import IntArray, WordSequence
 from entitynlm.text.document import Document, Mention, sort_mentions
 
@@ -118,12 +116,8 @@ def _drop_nested(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 # -- R, E, L -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """R, E and L of one word sequence, checked against the grammar of the generative story.
-
-    Any prefix of the story is an analysis, so the last mention may reach beyond the last word (``remaining``
-    is not 1 there); :func:`analyse` never makes such a one, a sampler may.
+class Analysis(NamedTuple):
+    """R, E and L of one word sequence.
 
     :param mention_type: R, (T,): 0 outside of mentions, else the type of the mention's entity (1 without types).
     :param entity: E, (T,): 0 outside of mentions, else 1, …, N in order of first mention.
@@ -134,67 +128,10 @@ class Analysis:
     entity: IntArray
     remaining: IntArray
 
-    def __post_init__(self) -> None:
-        for name in ("mention_type", "entity", "remaining"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
-        shapes = [self.mention_type.shape, self.entity.shape, self.remaining.shape]
-        if self.mention_type.ndim != 1 or len(set(shapes)) > 1:
-            raise DataError(
-                "R, E and L of an analysis are vectors of one length", found=", ".join(map(str, shapes))
-            )
-        outside = self.mention_type == 0
-        _require(self.mention_type >= 0, "R is 0 or a type of mention")
-        _require(outside == (self.entity == 0), "E is 0 where R is 0, and nowhere else")
-        _require(self.entity >= 0, "E is 0 or the number of an entity")
-        _require(self.remaining >= 1, "L is 1 or more")
-        _require(~outside | (self.remaining == 1), "L is 1 outside of mentions")
-        goes_on = self.remaining[:-1] > 1
-        same = (self.mention_type[1:] == self.mention_type[:-1]) & (self.entity[1:] == self.entity[:-1])
-        _require(~goes_on | (self.remaining[1:] == self.remaining[:-1] - 1), "L counts down", shift=1)
-        _require(~goes_on | same, "R and E stay the same within a mention", shift=1)
-        entities = self.entity[self.starts()]
-        known = np.maximum.accumulate(np.concatenate([[0], entities]))[:-1]
-        _require(entities <= known + 1, "new entities get the next number", what="mention")
-
-    def starts(self) -> IntArray:
-        """(M,) the places where mentions start."""
-        free = np.ones(len(self), dtype=bool)
-        free[1:] = self.remaining[:-1] == 1
-        return np.flatnonzero(free & (self.mention_type > 0))
-
-    def spans(self) -> list[tuple[int, int, int, int]]:
-        """(start, end, entity, mention type) of each mention in text order; one that overruns ends with the words."""
-        starts = self.starts()
-        ends = np.minimum(starts + self.remaining[starts], len(self))
-        columns = (starts, ends, self.entity[starts], self.mention_type[starts])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
-
-    @property
-    def complete(self) -> bool:
-        """Tell whether the last mention ends within the words."""
-        return len(self) == 0 or bool(self.remaining[-1] == 1)
-
-    def __len__(self) -> int:
-        return len(self.mention_type)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Analysis):
-            return NotImplemented
-        names = ("mention_type", "entity", "remaining")
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-
     @classmethod
     def empty(cls, length: int) -> Analysis:
-        """No mention in ``length`` words."""
+        """Analyse ``length`` words as words without a mention."""
         return cls(np.zeros(length, np.int64), np.zeros(length, np.int64), np.ones(length, np.int64))
-
-
-def _require(holds: np.ndarray, rule: str, *, shift: int = 0, what: str = "word") -> None:
-    if not holds.all():
-        raise DataError(f"not an analysis: {rule}; it fails at {what} {int(np.argmin(holds)) + shift}")
-
-
-# -- mentions → analysis → mentions --------------------------------------------------------------------------
 
 
 def analyse(
@@ -205,7 +142,7 @@ def analyse(
     types: Mapping[str, int] | None = None,
     entity_types: Mapping[str, str] | None = None,
 ) -> tuple[Analysis, tuple[Mention, ...], FilterCounts]:
-    """Lay mentions that don't overlap on the model's words.
+    """Lay mentions that don't overlap (:func:`select_mentions`) on the model's words.
 
     A mention that crosses a sentence end (so that it would hold ``</s>``) is cut there; of a mention longer
     than ``max_length`` words the first ``max_length`` stay; a mention with no word left vanishes.
@@ -216,13 +153,10 @@ def analyse(
     places = np.flatnonzero(words.origin >= 0)
     tokens = words.origin[places]
     ordered = sort_mentions(mentions)
-    for left, right in pairwise(ordered):
-        if right.start < left.end:
-            raise DataError(f"mentions {left.span} and {right.span} overlap", hint="Use select_mentions")
     first = np.searchsorted(tokens, [m.start for m in ordered]).tolist()
     last = np.searchsorted(tokens, [m.end for m in ordered]).tolist()
     analysis = Analysis.empty(len(words))
-    mention_type, entity, remaining = analysis.mention_type, analysis.entity, analysis.remaining
+    mention_type, entity, remaining = analysis
     numbers: dict[str, int] = {}
     originals: list[Mention] = []
     counts = FilterCounts()
@@ -241,7 +175,7 @@ def analyse(
         remaining[start:end] = np.arange(end - start, 0, -1)
         originals.append(mention)
     counts["outside"] = len(ordered) - len(originals)
-    return Analysis(mention_type, entity, remaining), tuple(originals), counts
+    return analysis, tuple(originals), counts
 
 
 def _type_of(
@@ -254,20 +188,3 @@ def _type_of(
     if mention_type is None:
         raise ConfigError(f"there is no mention type for entities of type {name!r}, nor for {OTHER!r}")
     return mention_type
-
-
-def to_mentions(analysis: Analysis, words: WordSequence) -> tuple[Mention, ...]:
-    """The way back to the document's tokens, with entities ``"1"``, ``"2"``, ….
-
-    A span covers the tokens from the origin of its first word to the origin of its last word, dropped tokens
-    between them included. A span that holds nothing but ``</s>`` is no mention of any token and is left out.
-    """
-    if len(analysis) != len(words):
-        raise DataError(f"an analysis of {len(analysis)} words does not fit a text of {len(words)}")
-    found: list[Mention] = []
-    for start, end, entity, _ in analysis.spans():
-        tokens = words.origin[start:end]
-        tokens = tokens[tokens >= 0]
-        if len(tokens):
-            found.append(Mention(int(tokens[0]), int(tokens[-1]) + 1, str(entity)))
-    return tuple(found)

@@ -28,7 +28,7 @@ from entitynlm.model.reference import SlowTwin
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, train_pretrained
 from entitynlm.training.settings import load_settings
-from support.enumeration import enumerate_analyses
+from support.enumeration import enumerate_analyses, sum_documents, sum_variables
 from support.small_models import VARIABLES, part
 from support.tiny_language_models import FAMILIES, import_or_skip, make_model, save_model
 
@@ -249,8 +249,7 @@ def spell_document(
     places = np.array([place for _, own in words for place in own], dtype=np.int64)
     bounds = np.cumsum([0, *(len(own) for own, _ in words)])
     zeros = np.zeros(len(words), dtype=np.int64)
-    variables = (analysis.mention_type, analysis.entity, analysis.remaining)
-    return EncodedDocument("words", zeros, *variables, zeros, np.arange(len(words)), pieces, bounds, places)
+    return EncodedDocument("words", zeros, *analysis, zeros, np.arange(len(words)), pieces, bounds, places)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
@@ -278,14 +277,8 @@ def test_the_joint_sums_to_one(tmp_path: Path, family: str) -> None:
             documents += [spell_document(words, a) for a in enumerate_analyses(2, max_length=2)]
     with torch.no_grad():
         total = sum(
-            float(
-                score_encoded(network, documents[start : start + 200], noise=None)
-                .per_document()
-                .double()
-                .exp()
-                .sum()
-            )
-            for start in range(0, len(documents), 200)
+            float(sum_documents(score_encoded(network, some, noise=None)).double().exp().sum())
+            for some in (documents[start : start + 200] for start in range(0, len(documents), 200))
         )
     assert total == pytest.approx(1, abs=1e-5)
 
@@ -313,7 +306,7 @@ def test_training_keeps_states_and_stores_the_entity_side_alone(tmp_path: Path) 
     with torch.no_grad():
         for mode in trained.networks:
             before, after = (
-                score_encoded(model.get(mode), [encoded], noise=None).per_token()
+                sum_variables(score_encoded(model.get(mode), [encoded], noise=None))
                 for model in (trained, loaded)
             )
             torch.testing.assert_close(before, after)
