@@ -272,15 +272,12 @@ def test_pieces_of_single_words() -> None:
     assert not tokenizer.is_unknown("日本") and not make_subwords("llama2").is_unknown("日本")
 
 
-def test_pieces_and_keys_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_remembered_for_so_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
     from entitynlm.model.backbones.huggingface import tokenizer as module
 
     tokenizer = make_subwords("qwen")
     monkeypatch.setattr(module, "MOST_REMEMBERED", 3)
     words = [f"word{number}" for number in range(9)]
-    expected = make_subwords.__wrapped__("qwen").encode_pieces(words)
-    for found in (tokenizer.encode_pieces(words), tokenizer.encode_pieces(words)):
-        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert tokenizer.encode(words).tolist() == tokenizer.encode(words).tolist()
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
-from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,9 +43,6 @@ NO_KEY = -2
 """The key of ``</s>``, which is never read: that of no word."""
 
 MOST_REMEMBERED = 1 << 18
-
-Run = tuple[tuple[str, ...], bool]
-"""Words that are spelled together, and whether a space stands before the first of them."""
 
 
 @register_tokenizer
@@ -83,7 +79,7 @@ class SubwordTokenizer(Tokenizer):
         self._table = PieceTable(tokenizer)
         self.openers, self.endings, special = self._table.classify(size)
         self.never_generated = np.flatnonzero(special).tolist()
-        self._spelled: dict[Run, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._nothing = start if self._table.unknown is None else self._table.unknown
         self._keys: dict[str, int] = {}
 
     @classmethod
@@ -124,25 +120,29 @@ class SubwordTokenizer(Tokenizer):
         if len(self._keys) > MOST_REMEMBERED:
             self._keys.clear()
         for word in set(words) - self._keys.keys():
-            self._keys[word] = NO_KEY if word == SENTENCE_END else _hash(write_plainly(unescape_word(word)))
+            self._keys[word] = NO_KEY if word == SENTENCE_END else _hash(self._write_word(word))
         return np.array([self._keys[word] for word in words], dtype=np.int64)
 
     def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords:
         if not len(words):
             return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
         after_space = [False] + [True] * (len(words) - 1) if spaces is None else spaces.tolist()
-        spelled = self._spell(self._list_runs(words, after_space))
-        plain = np.array(list(chain.from_iterable(pieces for pieces, _ in spelled)), dtype=np.int64)
-        counts = np.array(list(chain.from_iterable(counts for _, counts in spelled)), dtype=np.int64)
-        return self._add_ends(plain, counts)
+        leading = [after_space[0] or self._table.adds_space, *after_space[1:]]
+        written = [" " * space + self._write_word(word) for space, word in zip(leading, words, strict=True)]
+        return self._spell("".join(written), np.cumsum([len(word) for word in written]))
 
     def encode_text(self, text: str, offsets: Sequence[Span]) -> SpelledWords:
-        """Spell a whole text as it stands; a piece belongs to the word in which it begins, white space to the word after it."""
-        last = offsets[-1][1]
-        ((ids, starts),) = self._table.encode([" " * self._table.adds_space + text[:last]])
-        ends = np.array([end for _, end in offsets[:-1]]) + self._table.adds_space
-        owners = np.searchsorted(ends, np.maximum.accumulate([0, *starts[1:]]), "right")
-        return self._add_ends(np.array(ids, dtype=np.int64), np.bincount(owners, minlength=len(offsets)))
+        """Spell a whole text as it stands; white space belongs to the word after it."""
+        lead = " " * self._table.adds_space
+        ends = np.array([end for _, end in offsets]) + len(lead)
+        return self._spell(lead + text[: offsets[-1][1]], ends)
+
+    def _spell(self, text: str, ends: IntArray) -> SpelledWords:
+        """Spell a text whose words end at these characters; a piece belongs to the word in which it begins."""
+        ((pieces, starts),) = self._table.encode([text])
+        owners = np.searchsorted(ends[:-1], np.maximum.accumulate([0, *starts[1:]]), "right")
+        counts = np.bincount(owners, minlength=len(ends))
+        return self._add_ends(np.array(pieces or [self._nothing], dtype=np.int64), counts)
 
     def _add_ends(self, plain: IntArray, counts: IntArray) -> SpelledWords:
         """Put the ENDs of words between the pieces of a text, of which each word has so many."""
@@ -159,37 +159,16 @@ class SubwordTokenizer(Tokenizer):
         places[bounds[1:-1][ended[:-1] > 0]] = OPEN
         return pieces, bounds, places
 
-    def _list_runs(self, words: Sequence[str], after_space: list[bool]) -> list[Run]:
-        """List words as people write them, in groups without a space between them, which are spelled together."""
-        leading = [after_space[0] or self._table.adds_space, *after_space[1:]]
-        starts = [t for t, space in enumerate(after_space) if space or t == 0]
-        written = [write_plainly(unescape_word(word)) for word in words]
-        return [(tuple(written[a:b]), leading[a]) for a, b in pairwise([*starts, len(words)])]
-
-    def _spell(self, runs: Sequence[Run]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The pieces of each run, and how many of them belong to each of its words."""
-        if len(self._spelled) > MOST_REMEMBERED:
-            self._spelled.clear()
-        new = list(dict.fromkeys(run for run in runs if run not in self._spelled))
-        found = self._table.encode([" " * space + "".join(words) for words, space in new])
-        nothing = self.start if self._table.unknown is None else self._table.unknown
-        for (words, space), (pieces, starts) in zip(new, found, strict=True):
-            counts: tuple[int, ...] = (len(pieces) or 1,)
-            if len(words) > 1:
-                ends = np.cumsum([len(word) for word in words[:-1]]) + space
-                owners = np.searchsorted(ends, np.maximum.accumulate([0, *starts[1:]]), "right")
-                counts = tuple(np.bincount(owners, minlength=len(words)).tolist())
-            self._spelled[words, space] = (tuple(pieces) or (nothing,), counts)
-        return [self._spelled[run] for run in runs]
-
-    def _spell_word(self, word: str, space: bool) -> tuple[int, ...]:
-        return self._spell([((write_plainly(unescape_word(word)),), space)])[0][0]
+    @staticmethod
+    def _write_word(word: str) -> str:
+        return write_plainly(unescape_word(word))
 
     def pieces(self, word: str) -> tuple[int, ...]:
         """Spell a word after a space, unless words of its kind usually have none before them, and with END."""
         if word == SENTENCE_END:
             return ()
-        own = self._spell_word(word, not is_attached(word))
+        ((found, _),) = self._table.encode([" " * (not is_attached(word)) + self._write_word(word)])
+        own = tuple(found) or (self._nothing,)
         ends = self.boundaries and self.endings[own[-1]] == ALPHANUMERIC
         return (*own, self.end) if ends else own
 
