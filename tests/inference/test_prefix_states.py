@@ -96,9 +96,6 @@ def test_a_first_mention_is_where_its_entity_began(networks: tuple[EntityNetwork
         assert (np.diff(spans[:, 0]) > 0).all() and (spans[:, 0] < 20).all() and (spans[:, 0] >= 0).all()
 
 
-def test_only_the_causal_proposal_will_do(networks: tuple[EntityNetwork, EntityNetwork]) -> None:
-    model, _ = networks
-    with pytest.raises(ValueError, match="causal"):
-        PrefixStates(model, make_network(mode="generative"), make_document(WORDS))
+def test_a_word_that_is_not_there_is_refused(networks: tuple[EntityNetwork, EntityNetwork]) -> None:
     with pytest.raises(IndexError):
         make_states(networks).before(len(WORDS))

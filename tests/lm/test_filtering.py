@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import softmax
 
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.weights import normalise_weights
 from entitynlm.lm.surprisal import TokenRow, measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.pretrained import Pretrained, load_pretrained
@@ -108,7 +108,7 @@ def test_beliefs_are_the_posterior_given_the_words_so_far() -> None:
     for t in range(3):
         beginning = cut_document(document, t + 1)
         analyses = list_analyses(model, beginning)
-        posterior = normalise_weights(score_analyses(model, beginning, analyses))
+        posterior = softmax(score_analyses(model, beginning, analyses))
         inside = posterior @ [a.mention_type[t] > 0 for a in analyses]
         starts = posterior @ [a.mention_type[t] > 0 and (t == 0 or a.remaining[t - 1] == 1) for a in analyses]
         assert reader.mention_found[t] == pytest.approx(inside, abs=0.02)

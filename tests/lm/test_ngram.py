@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.lm.ngram import LOG_10, NgramModel, estimate_ngrams, split_lines
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
@@ -122,9 +122,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_wrong_wishes_are_refused() -> None:
-    encoder, train, _ = encode(make_documents(8, seed=7))
-    with pytest.raises(ConfigError, match="order"):
-        estimate_ngrams(train, encoder, order=7)
+def test_no_words_are_refused() -> None:
+    encoder, _, _ = encode(make_documents(8, seed=7))
     with pytest.raises(DataError, match="no words"):
         estimate_ngrams([], encoder)

@@ -81,9 +81,8 @@ class MentionAgreement:
         )  # "his" in "his wife" is not she
         if not own:
             return []
-        plain = (
-            form for form in sorted(BACKWARD) if form.isalpha() and "sel" not in form
-        )  # no 'im, no himself
+        # no 'im, no himself
+        plain = (form for form in sorted(BACKWARD) if form.isalpha() and "sel" not in form)
         named = any(form[0][0].isupper() and form[0].lower() not in COMMON_OPENERS for form in own)
         pronouns = [(form,) for form in plain if self._may_be(PRONOUNS[form], words, named)]
         if again:

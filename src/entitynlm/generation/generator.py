@@ -162,9 +162,8 @@ class Generator:
         size = state.hidden.means.shape[1]
         (new_entities,) = create_entities(self.network, self.noise.draw(np.zeros(1), size))
         expected = state.expect(state.hidden, 0, new_entities)
-        log_probs = np.append(
-            expected.log_types[0], expected.log_probs
-        )  # (1 + N + K,) no mention comes first
+        # (1 + N + K,) no mention comes first
+        log_probs = np.append(expected.log_types[0], expected.log_probs)
         if constraints.due:
             log_probs[[n for n in range(len(log_probs)) if n not in constraints.due]] = -np.inf
         elif not constraints.new_entities:

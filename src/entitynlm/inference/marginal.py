@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from entitynlm.errors import ConfigError, DataError, InferenceError
+from entitynlm.errors import ConfigError
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, WeighedSegment
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_mean_exp
@@ -48,8 +48,6 @@ class MarginalEstimate:
     per_token: FloatArray
     repeats: FloatArray
     resamplings: float
-    particles: int
-    method: Method
 
     @property
     def tokens(self) -> int:
@@ -84,20 +82,8 @@ def make_filter(
     :param by_seed_alone: random numbers do not depend on the words, so that a text and its beginning have the same ones.
     :param options: others of :class:`FilterConfig`.
     """
-    check_networks(model, proposal)
-    checks = (
-        (particles >= 1, f"there must be one particle at least, not {particles}"),
-        (repeats >= 1, f"there must be one repeat at least, not {repeats}"),
-        (method in METHODS, f"there is no method {method!r}; choose one of {', '.join(METHODS)}"),
-        (seed >= 0, f"a seed is a whole number that is not negative, not {seed}"),
-        (0 <= prior_share <= 1, f"P's share in the proposal is between 0 and 1, not {prior_share}"),
-        (0 <= resample_threshold <= 1, f"the resampling threshold is from 0 to 1, not {resample_threshold}"),
-        (check_every >= 1, f"weights are looked at every 1, 2, … words, not every {check_every}"),
-    )
-    for holds, message in checks:
-        if not holds:
-            raise ConfigError(message)
-    check_document(document)
+    if seed < 0:
+        raise ConfigError(f"a seed is a whole number that is not negative, not {seed}")
     if method == "particle-filter":
         options |= {"words": check_every, "threshold": resample_threshold}
     config = FilterConfig(particles, repeats, share=prior_share, **options)
@@ -129,8 +115,6 @@ def estimate_log_prob(
         per_token=np.diff(after, prepend=0.0),
         repeats=log_evidence[:, -1].copy(),
         resamplings=particle_filter.resamplings,
-        particles=particle_filter.config.particles,
-        method=method,
     )
 
 
@@ -181,27 +165,3 @@ def estimate_error(log_probs: FloatArray) -> float:
         return float("nan")
     without = np.array([float(log_mean_exp(np.delete(log_probs, i))) for i in range(count)])
     return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
-
-
-def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
-    """Refuse a Q that can't propose for P: it must know the same words and be able to say all that P can say."""
-    P, Q = model.config, proposal.config
-    if P.mode != "generative":
-        raise InferenceError(f"P must be a generative network, not a {P.mode} one")
-    if Q.mode == "generative":
-        raise InferenceError("Q must be a proposal (causal), not a generative network")
-    for name, what in (("max_length", "mention lengths"), ("mention_types", "types of mentions")):
-        if getattr(P, name) != getattr(Q, name):
-            raise InferenceError(
-                f"the proposal's {what} go to {getattr(Q, name)} and the model's to {getattr(P, name)}; "
-                "its support must be the model's"
-            )
-    sizes = [network.backbone.vocabulary_size for network in (model, proposal)]
-    if sizes[0] != sizes[1]:
-        raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
-
-
-def check_document(document: EncodedDocument) -> None:
-    """Refuse a document without words."""
-    if len(document) == 0:
-        raise DataError(f"the document {document.id!r} has no words")

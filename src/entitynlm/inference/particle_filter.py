@@ -102,9 +102,8 @@ class ParticleFilter:
         self.copies = np.full(config.islands, config.particles)  # (n,) of each different particle
         self.island = np.arange(config.islands)  # (n,)
         self.log_weights = np.zeros(config.islands)  # (n,) since the last resampling
-        self.parts = np.zeros(
-            (4, config.islands)
-        )  # (4, n) log P of R, E, L and X of each particle's whole path
+        # (4, n) log P of R, E, L and X of each particle's whole path
+        self.parts = np.zeros((4, config.islands))
         self.log_q = np.zeros(config.islands)
         self.sample_sizes: list[float] = []  # effective sample size after each segment
         self.resamplings = 0.0  # of an island, on average
@@ -224,12 +223,6 @@ class ParticleFilter:
         return other
 
     @property
-    def log_p(self) -> FloatArray:
-        """(n,) log P(R, E, L, X) of each particle's whole path."""
-        total: FloatArray = self.parts.sum(0)
-        return total
-
-    @property
     def without_entities(self) -> list[float]:
         """Log-probabilities of the words so far by the language model alone, where scoring words needs its output layer."""
         return [] if self._words is None else self._words.without_entities[: self.position]
@@ -237,7 +230,9 @@ class ParticleFilter:
     @property
     def shares(self) -> FloatArray:
         """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
-        return weights.normalise_weights(self.log_weights + np.log(self.copies))
+        log_shares = self.log_weights + np.log(self.copies)
+        shares: FloatArray = np.exp(log_shares - weights.log_sum_exp(log_shares))
+        return shares
 
     @property
     def population(self) -> Population:

@@ -64,9 +64,8 @@ class Choices(NamedTuple):
     log_p: np.ndarray  # (3, S, N) log P of R, E and L as chosen at this word
     log_q: np.ndarray  # (S, N)
     pair: np.ndarray  # (S, N) which pair (context, e_current) the particle is in
-    pair_contexts: (
-        np.ndarray
-    )  # (pairs,) word of each pair, counted within the segment, times places, plus its place
+    # (pairs,) word of each pair, counted within the segment, times places, plus its place
+    pair_contexts: np.ndarray
     pair_rows: np.ndarray  # (pairs,) row of e_current in P's table
     pairs: np.ndarray  # (1,) how many pairs there are
     copies: np.ndarray  # (S, N) how many equal particles each one stands for; 0: it did not exist yet
@@ -136,9 +135,8 @@ class Population:
         """Make room for what the particles could possibly do over so many words."""
         self.proposal_states.reserve(words * self.count + SPARE)  # one update per word and particle …
         new = self.islands * self.model_states.fixed
-        self.model_states.reserve(
-            words * (self.count + new) + SPARE
-        )  # … and, in P, new entities of an island
+        # … and, in P, new entities of an island
+        self.model_states.reserve(words * (self.count + new) + SPARE)
         memory = self.particles.memory
         needed = int(self.particles.entities.max()) + words + 2
         if needed > memory.shape[1]:

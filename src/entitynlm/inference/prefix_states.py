@@ -66,8 +66,6 @@ class PrefixStates:
         particles: int = WALKING_PARTICLES,
         seed: int = 0,
     ) -> None:
-        if proposal.config.mode != "causal":
-            raise ValueError("only the causal proposal knows nothing of the words to come")
         self._document, self._networks = document, (model, proposal)
         self._readings = Readings(document, size=CHUNK_WORDS, revisit=True)
         self._gap = max(LEAST_GAP, -(-len(document) // KEPT_FILTERS))

@@ -59,15 +59,13 @@ def advance(  # type: ignore[no-untyped-def]
         islands, 0) where new entities have none.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
     """
-    starters = np.empty(
-        len(particles.entities), dtype=np.int64
-    )  # particles that start a mention at the present word
+    # particles that start a mention at the present word
+    starters = np.empty(len(particles.entities), dtype=np.int64)
     most = max(particles.memory.shape[1], P.log_types.shape[1], P_rows.lengths.shape[1])
     scratch, counts = np.empty((6, most)), np.zeros(most, dtype=np.int64)
     candidates = np.zeros((5, most), dtype=np.int64)
-    new_rows = np.empty(
-        (noise.shape[1], P.log_types.shape[1]), dtype=np.int64
-    )  # of entities that are new at the word
+    # of entities that are new at the word
+    new_rows = np.empty((noise.shape[1], P.log_types.shape[1]), dtype=np.int64)
     ranks = np.empty(noise.shape[1], dtype=np.int64)  # how many particles of each island have drawn
     particles.origin[:] = np.arange(len(particles.origin))
     choices.pairs[0] = 0

@@ -55,9 +55,8 @@ class Rows(NamedTuple):
     updated_to: np.ndarray
     measured_at: np.ndarray  # (S,) when the row of ``lengths`` numbered measured_to[row] was filled
     measured_to: np.ndarray
-    paired_at: (
-        np.ndarray
-    )  # (S, places) when the row was e_current of a word there, in the pair paired_to[row, place]
+    # (S, places) when the row was e_current of a word there, in the pair paired_to[row, place]
+    paired_at: np.ndarray
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
 

@@ -22,16 +22,6 @@ def log_mean_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
     return log_sum_exp(values, axis) - np.log(values.shape[axis])
 
 
-def normalise_weights(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
-    """Weights that sum to one; equal ones where every weight is zero."""
-    values = np.asarray(log_weights, dtype=np.float64)
-    highest = np.max(values, axis=axis, keepdims=True)
-    lost = ~np.isfinite(highest)
-    weights = np.exp(np.where(lost, 0.0, values) - np.where(lost, 0.0, highest))
-    result: FloatArray = weights / weights.sum(axis=axis, keepdims=True)
-    return result
-
-
 @njit(nogil=True)
 def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-untyped-def]
     """Give (islands,) the effective sample size (Σ w)² / Σ w² of each island's particles, which stand for ``copies`` each."""

@@ -82,8 +82,7 @@ def measure_split(
             network.backbone.prepare([document.words for document in documents], progress)
     rows = []
     if (ngram := models.ngram) is not None:
-        name = f"{ngram.order}-gram"
-        rows.append(_sum_words(name, documents, ngram.score, ngram.description, progress))
+        rows.append(_sum_words("5-gram", documents, ngram.score, ngram.description, progress))
     for network in (models.bare, models.rnnlm):
         if network is not None:
             rows.append(measure_rnnlm(network, documents, progress))

@@ -28,9 +28,8 @@ class Beliefs(NamedTuple):
     starts: FloatArray  # (R, T) P(a mention starts at t | x_1 … x_t)
     referent: FloatArray  # (R, T) -log P(its referent | a mention starts, x_<t and mentions before)
     entropy: FloatArray  # (R, T) over its referents
-    entities: (
-        np.ndarray
-    )  # (R, T, LIKELIEST) the first word of the likeliest entities that the word is in a mention of; -1: none
+    # (R, T, LIKELIEST) the first word of the likeliest entities that the word is in a mention of; -1: none
+    entities: np.ndarray
     masses: FloatArray  # (R, T, LIKELIEST) their probabilities
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.extras import require
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
-ORDERS = range(2, 7)
+ORDER = 5
 LOG_10 = float(np.log(10.0))
 STRAY = ("<UNK>", "<s>")  # words that VariKN gives probability to and that no text has
 
@@ -64,9 +64,9 @@ class NgramModel:
     """
 
     def __init__(
-        self, grams: dict[Gram, tuple[float, float]], order: int, vocabulary: Vocabulary, description: str
+        self, grams: dict[Gram, tuple[float, float]], vocabulary: Vocabulary, description: str
     ) -> None:
-        self.order, self.description = order, description
+        self.description = description
         self._grams, self._vocabulary = grams, vocabulary
         self._spelled = [spell(word, vocabulary) for word in range(len(vocabulary))]
         self._unseen = frozenset(
@@ -86,7 +86,7 @@ class NgramModel:
 
     def _extend(self, context: Gram = (), word: int | None = None) -> Gram:
         """Give the context after one more word; without one, that of a sentence's first word."""
-        return (*context, "<s>" if word is None else self._spelled[word])[-(self.order - 1) :]
+        return (*context, "<s>" if word is None else self._spelled[word])[-(ORDER - 1) :]
 
     def _score_word(self, context: Gram, word: int) -> float:
         """Give log10 p(word | context)."""
@@ -114,10 +114,8 @@ class NgramModel:
         return weight + found[0]
 
 
-def estimate_ngrams(documents: Iterable[EncodedDocument], encoder: Encoder, *, order: int = 5) -> NgramModel:
+def estimate_ngrams(documents: Iterable[EncodedDocument], encoder: Encoder) -> NgramModel:
     """Estimate n-grams from training documents by VariKN."""
-    if order not in ORDERS:
-        raise ConfigError(f"n-grams have an order from {ORDERS[0]} to {ORDERS[-1]}, not {order}")
     require("varikn", extra="ngram", purpose="the n-gram baseline")
     encoded = list(documents)
     if not any(len(document) for document in encoded):
@@ -126,9 +124,9 @@ def estimate_ngrams(documents: Iterable[EncodedDocument], encoder: Encoder, *, o
     lines = [[" ".join(map(str, line)) for line in document] for document in numbers]
     with tempfile.TemporaryDirectory(prefix="entitynlm-ngram-") as name:
         arpa = Path(name) / "model.arpa"
-        how = _run_varikn(lines, arpa, order)
+        how = _run_varikn(lines, arpa)
         grams = _read_arpa(arpa)
-    return NgramModel(grams, order, encoder.vocabulary, f"VariKN, order {order}, modified Kneser-Ney, {how}")
+    return NgramModel(grams, encoder.vocabulary, f"VariKN, order {ORDER}, modified Kneser-Ney, {how}")
 
 
 def split_lines(document: EncodedDocument, vocabulary: Vocabulary) -> list[list[int]]:
@@ -142,7 +140,7 @@ def spell(word: int, vocabulary: Vocabulary) -> str:
     return "</s>" if word == vocabulary.sentence_end else str(word)
 
 
-def _run_varikn(documents: Sequence[Lines], arpa: Path, order: int) -> str:
+def _run_varikn(documents: Sequence[Lines], arpa: Path) -> str:
     """Write an ARPA file; returns where the discounts come from."""
     held_out = documents[HELD_OUT // 2 :: HELD_OUT] if len(documents) >= HELD_OUT else []
     rest = [d for number, d in enumerate(documents) if not held_out or number % HELD_OUT != HELD_OUT // 2]
@@ -153,7 +151,7 @@ def _run_varikn(documents: Sequence[Lines], arpa: Path, order: int) -> str:
     known = {word for document in documents for line in document for word in line.split()}
     _write_lines(words, [["<s>", "</s>", *sorted(known)]])
     files = [str(text), str(tuning) if held_out else "", str(words), str(arpa)]
-    command = [sys.executable, "-c", _GROW_WITH_VARIKN, *files, str(order)]
+    command = [sys.executable, "-c", _GROW_WITH_VARIKN, *files, str(ORDER)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode or not arpa.exists():
         told = result.stderr.strip().splitlines() or ["without a word"]

@@ -25,10 +25,8 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 SPELLING_ORDER = 5
 WORD_START, WORD_END = "\x02", "\x03"
 
-DISCOUNT, CONCENTRATION = (
-    0.8,
-    5.0,
-)  # of the process; chosen on LitBank's development texts (docs/decisions/081)
+# of the process; chosen on LitBank's development texts (docs/decisions/081)
+DISCOUNT, CONCENTRATION = 0.8, 5.0
 
 
 class SpellingModel:

@@ -41,9 +41,8 @@ class WordEstimates:
     log_probs: FloatArray
     errors: FloatArray
     reader: Reader | None
-    deviations: FloatArray = field(
-        default_factory=lambda: np.zeros((0, 0))
-    )  # (R, T) -log p by each repeat, less the estimate
+    # (R, T) -log p by each repeat, less the estimate
+    deviations: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     without: FloatArray | None = None  # (T,) log p by the language model alone, where the estimate needs it
 
 
@@ -90,9 +89,8 @@ def estimate_words(
             progress.advance("words", len(chunk))
     progress.finish("words")
     log_probs, errors = combine_repeats(log_evidence)
-    deviations = -np.expm1(
-        np.diff(log_evidence, axis=1, prepend=0.0) - log_probs
-    )  # by the delta method, as errors are
+    # by the delta method, as errors are
+    deviations = -np.expm1(np.diff(log_evidence, axis=1, prepend=0.0) - log_probs)
     bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
     return WordEstimates(log_probs, errors, join_beliefs(observer.beliefs, log_no_mention), deviations, bare)
 

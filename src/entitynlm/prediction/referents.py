@@ -130,9 +130,8 @@ class Referent:
     entropy: float  # over referents, in nats
     candidates: int  # how many referents there were to choose from, a new one included
     since: tuple[int, int, int] | None  # words, sentences, mentions since its last mention; None: new
-    ranked: tuple[
-        tuple[int, float], ...
-    ]  # the likeliest, with their probabilities; NEW_REFERENT is a new one
+    # the likeliest, with their probabilities; NEW_REFERENT is a new one
+    ranked: tuple[tuple[int, float], ...]
 
     @property
     def surprisal(self) -> float:

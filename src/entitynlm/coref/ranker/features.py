@@ -130,9 +130,8 @@ def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, Columns]:
     known = np.array([mention.speaker is not None for mention in table.words], dtype=np.bool_)
     speakers = np.where(speaker[i] == speaker[j], 1, np.where(turn[i] - turn[j] <= 1, 2, 3))
     same = table.head_lemma[i] == table.head_lemma[j]
-    before = (
-        np.cumsum(same) - same
-    )  # pairs with the same head; of a mention, the nearest antecedent comes first
+    # pairs with the same head; of a mention, the nearest antecedent comes first
+    before = np.cumsum(same) - same
     matches = before - before[np.searchsorted(i, i)] if len(i) else before
     return i, j, {
         **dict(zip(GROUPS, groups.T, strict=True)),

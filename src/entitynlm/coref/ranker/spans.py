@@ -78,9 +78,8 @@ def list_spans(document: Document) -> tuple[list[Span], Columns]:
     starts = np.repeat(np.arange(size), reach)
     lasts = starts + np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
     words = [token.lower() for token in document.tokens]
-    stops = np.flatnonzero(
-        [*(word in AFTER_HEAD for word in words), True]
-    )  # a head stands before the first of these
+    # a head stands before the first of these
+    stops = np.flatnonzero([*(word in AFTER_HEAD for word in words), True])
     heads = np.maximum(np.minimum(lasts, stops[np.searchsorted(stops, starts + 1)] - 1), starts)
     places = dict(zip(PLACES, (starts, starts + 1, heads + 1, lasts + 1, lasts + 2), strict=True))
     places |= {"second": starts + 2, "penultimate": lasts}

@@ -186,9 +186,8 @@ class ClassWordScorer(WordScorer):
     def __init__(self, network: EntityNetwork) -> None:
         super().__init__(network)
         self.weights = prepare_weights(network, self.places)
-        self._rows = self.weights.class_weight.new_empty(
-            0, len(self.weights.class_weight)
-        )  # class scores v_c …
+        # class scores v_c …
+        self._rows = self.weights.class_weight.new_empty(0, len(self.weights.class_weight))
         self._exponentials = self._rows.clone()  # … and exp v_c
         self._known = 0  # rows that are there
         self._ahead_of: WordTables | None = None

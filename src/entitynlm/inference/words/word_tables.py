@@ -53,13 +53,13 @@ class WordTables:
 
 
 @torch.no_grad()
-def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0) -> WordTables:
-    """Make the tables of one document of a reading."""
+def make_tables(network: EntityNetwork, reading: HiddenStates) -> WordTables:
+    """Make the tables of a reading of one document."""
     config = network.config
-    after = reading.table[torch.from_numpy(reading.after[document])]
+    after = reading.table[torch.from_numpy(reading.after[0])]
     contexts = after
     if config.mode == "generative":
-        contexts = reading.table[torch.from_numpy(reading.before[document])]
+        contexts = reading.table[torch.from_numpy(reading.before[0])]
     d = config.hidden_size
     updating = network.project_update(after)
     shared = contexts is after and network.projection.shared
@@ -80,10 +80,10 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         distance=distance,
         means=_array(network.type_embeddings * noisy),
         sigma=float(config.sigma) if noisy else 0.0,
-        words=reading.words[document],
+        words=reading.words[0],
         piece_states=whole
         if reading.pieces is None
-        else _array(output(reading.table[torch.from_numpy(reading.pieces[document])])),
+        else _array(output(reading.table[torch.from_numpy(reading.pieces[0])])),
     )
 
 

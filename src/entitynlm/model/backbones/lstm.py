@@ -68,9 +68,8 @@ class LstmBackbone(Backbone):
     def _pad(self, documents: Sequence[np.ndarray], first: int = 0) -> Tensor:
         """(first + T, B) word ids; before a document's words, and after them, stands the start symbol."""
         length = first + max(len(x) for x in documents)
-        ids = np.full(
-            (max(1, length), len(documents)), self.start_word, dtype=np.int64
-        )  # an LSTM wants a word
+        # an LSTM wants a word
+        ids = np.full((max(1, length), len(documents)), self.start_word, dtype=np.int64)
         for column, x in enumerate(documents):
             ids[first : first + len(x), column] = x
         return torch.from_numpy(ids).to(self.embedding.weight.device)

@@ -73,9 +73,6 @@ class Vocabulary(Tokenizer):
     def __len__(self) -> int:
         return len(self._words)
 
-    def __contains__(self, word: object) -> bool:
-        return word in self._ids
-
     def __getitem__(self, word: str) -> int:
         """The id of ``word``; that of ``<unk>`` where it is unknown."""
         return self._ids.get(word, self.unknown)
@@ -97,10 +94,6 @@ class Vocabulary(Tokenizer):
         """(T,) ids; unknown words have the id of ``<unk>``."""
         find, unknown = self._ids.get, self.unknown
         return np.array([find(word, unknown) for word in words], dtype=np.int64)
-
-    def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words of ``ids``."""
-        return [self._words[number] for number in ids]
 
     # -- as a tokenizer: a word is its own piece ---------------------------------------------------------------------
 

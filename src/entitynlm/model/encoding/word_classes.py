@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,24 +30,6 @@ class WordClasses:
             raise DataError("word classes: every word but the first, <s>, has a class from 0 on")
         if class_of.max() >= len(class_of) or (np.bincount(class_of[1:]) == 0).any():
             raise DataError("word classes: a class is empty")
-
-    def __len__(self) -> int:
-        """C, the number of classes."""
-        return len(self.sizes)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WordClasses):
-            return NotImplemented
-        return np.array_equal(self.class_of, other.class_of)
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """(C,) words per class."""
-        return np.bincount(self.class_of[1:]).astype(np.int64)
-
-    def members(self, number: int) -> IntArray:
-        """The ids of the words of a class."""
-        return np.flatnonzero(self.class_of == number)
 
     def to_dict(self) -> dict[str, Any]:
         return {"class_of": self.class_of.tolist()}

@@ -185,9 +185,8 @@ def find_start(config: Any, tokenizer: Any) -> int:
     begins a text, else the one that ends it, else the first piece.
     """
     separator = tokenizer.get_vocab().get(SEPARATOR)
-    if (
-        separator is not None and separator < config.vocab_size
-    ):  # some tokenizers add pieces that the model does not have
+    # some tokenizers add pieces that the model does not have
+    if separator is not None and separator < config.vocab_size:
         return int(separator)
     for source in (tokenizer, config):
         for name in ("bos_token_id", "eos_token_id"):

@@ -190,9 +190,8 @@ class HuggingFaceBackbone(Backbone):
             log_probs = self._latest[1].clone()
         else:
             log_probs = torch.log_softmax(output.logits(u), -1)
-            if (
-                len(u) == 1 and not torch.is_grad_enabled()
-            ):  # after an END the next word begins at the same state
+            # after an END the next word begins at the same state
+            if len(u) == 1 and not torch.is_grad_enabled():
                 self._latest = (u.clone(), log_probs.clone())
         log_openers = log_probs[:, : output.openers].logsumexp(-1, keepdim=True)
         end = torch.full_like(log_openers, -torch.inf)

@@ -84,9 +84,8 @@ def _make_runtime(files: LanguageModelFiles, start: int | None) -> LanguageModel
     runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, start=start)
     if start is None:  # found: those who name the piece share the runtime
         return _make_runtime(files, runtime.start)
-    if (
-        files.name != SMOLLM2
-    ):  # its hash is known; a check runs all layers, which brings all weights into memory
+    # its hash is known; a check runs all layers, which brings all weights into memory
+    if files.name != SMOLLM2:
         runtime.check()
     return runtime
 
