@@ -161,7 +161,7 @@ def test_columns_that_are_kept_have_names_that_can_be_used(model: Path, tmp_path
     assert list(row)[-5:] == kept and [row[name] for name in kept] == ["3", "c", "s", "t", "w"]
 
 
-@pytest.mark.parametrize("option", [["--sentence-ends"], ["--mentions", "given"]])
+@pytest.mark.parametrize("option", [["--format", "conllu"], ["--mentions", "given"]])
 def test_items_refuse_what_is_for_texts(model: Path, tmp_path: Path, option: list[str]) -> None:
     items = tmp_path / "items.txt"
     items.write_text("Ann ran.\n")

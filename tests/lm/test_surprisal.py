@@ -42,14 +42,6 @@ def test_tables_are_data_frames_too() -> None:
     assert list(tokens.columns)[:4] == ["sentence_id", "token_id", "token", "surprisal"]
 
 
-def test_sentence_ends_can_be_asked_for() -> None:
-    pretrained, _ = make_bundle()
-    found = measure_surprisal(pretrained, make_documents()[0], sentence_ends=True)
-    ends = [row for row in found.tokens if row.token == "</s>"]
-    assert [(row.sentence_id, row.token_id) for row in ends] == [(1, 5), (2, 4)]
-    assert all(row.surprisal is not None and row.surprisal > 0 for row in ends)
-
-
 def test_given_mentions_are_used_and_nothing_is_sampled() -> None:
     pretrained, _ = make_bundle()
     document = make_documents()[0]

@@ -23,7 +23,6 @@ from entitynlm.lm.mention_forms import Form, read_form
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
@@ -130,7 +129,7 @@ class Surprisal(Result):
 
     @property
     def total(self) -> float:
-        """The surprisal of all words, sentence ends included where they are rows."""
+        """The surprisal of all words that are rows: sentence ends are not."""
         return math.fsum(row.surprisal for row in self.tokens if row.surprisal is not None)
 
     @property
@@ -153,7 +152,6 @@ def measure_surprisal(
     repeats: int = SURPRISAL_REPEATS,
     seed: int = 0,
     base: float = 2.0,
-    sentence_ends: bool = False,
     progress: Progress = SILENT,
 ) -> Surprisal:
     """Measure the surprisal of all tokens and referents of a document.
@@ -163,7 +161,6 @@ def measure_surprisal(
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
-    :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
@@ -199,7 +196,7 @@ def measure_surprisal(
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
     )
     return Surprisal(
-        tuple(writer.write_tokens(sentence_ends=sentence_ends)),
+        tuple(writer.write_tokens()),
         tuple(found),
         text.document,
         encoded,
@@ -233,33 +230,27 @@ class _RowWriter:
         known = self.document.tokens if self.document.mentions else FUNCTION_WORDS
         self.ordinary = frozenset(known)  # without mentions, words to come are not looked at
 
-    def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
-        """One row per token, those that the model drops included."""
+    def write_tokens(self) -> list[TokenRow]:
+        """Write one row per token, those that the model drops included."""
         encoded = self.text.encoded
         owners: dict[int, str] = {}
         for mention in reversed(self.document.mentions):  # of nested ones the outermost is the first
             owners.update(dict.fromkeys(range(*mention.span), mention.entity))
         place_of = {token: place for place, token in enumerate(encoded.origin.tolist()) if token >= 0}
-        ends = {int(encoded.sentence[place]): place for place in np.flatnonzero(encoded.origin < 0).tolist()}
-        rows = []
-        for number, (start, end) in enumerate(self.document.sentences):
-            for index in range(start, end):
-                place = place_of.get(index)
-                rows.append(self._write_token(number, index - start, index, place, owners.get(index)))
-            if sentence_ends and number in ends:
-                rows.append(self._write_token(number, end - start, None, ends[number], None))
-        return rows
+        return [
+            self._write_token(index, place_of.get(index), owners.get(index))
+            for index in range(len(self.document))
+        ]
 
-    def _write_token(
-        self, sentence: int, number: int, index: int | None, place: int | None, owner: str | None
-    ) -> TokenRow:
+    def _write_token(self, index: int, place: int | None, owner: str | None) -> TokenRow:
+        sentence = self.document.sentence_of[index]
         word = None if place is None else self.text.words.words[place]
         known = self.closed and word is not None
-        start, end = (None, None) if index is None else self._locate(index, index)
+        start, end = self._locate(index, index)
         return TokenRow(
             sentence_id=sentence + 1,
-            token_id=number + 1,
-            token=SENTENCE_END if index is None else self.document.tokens[index],
+            token_id=index - self.document.sentences[sentence][0] + 1,
+            token=self.document.tokens[index],
             surprisal=self._take(-self.unit, self.log_probs, place),
             error=self._take(self.unit, self.estimates.errors, place),
             without_entities=self._take(-self.unit, self.without, place),

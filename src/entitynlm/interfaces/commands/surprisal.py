@@ -66,16 +66,6 @@ class SurprisalOptions:
         return make_report(self.measure(lambda: pretrained, document, terminal, **more))
 
 
-@dataclass(frozen=True)
-class TableOptions(SurprisalOptions):
-    """The settings of a measurement that is written as tables.
-
-    :param sentence_ends: Add rows for the ends of sentences (</s>).
-    """
-
-    sentence_ends: bool = False
-
-
 def surprisal(
     *,
     files: Files = None,
@@ -83,7 +73,7 @@ def surprisal(
     out: options.Output = STANDARD,
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "tokens",
-    measuring: TableOptions,
+    measuring: SurprisalOptions,
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
@@ -141,8 +131,8 @@ def surprisal(
     if items is not None:
         if files != [STANDARD]:
             raise ConfigError("--items is a file of its own: give no other text with it")
-        if measuring.sentence_ends or format:
-            raise ConfigError("--sentence-ends and --format are for texts, not for --items")
+        if format:
+            raise ConfigError("--format is for texts, not for --items")
         if compare and rows != "tokens":
             raise ConfigError("--compare has rows of differences: give it without --rows")
         write_items(items, compare, model, measuring, out, table_kind, terminal, word_boundaries, rows)
@@ -192,7 +182,7 @@ def tell_summary(summary: dict[str, Any]) -> str:
     """Tell on one line by what surprisal was measured, for the methods section of a paper."""
     language_model = summary.get("language_model", {})
     told = {**summary, **{f"language model {name}": value for name, value in language_model.items()}}
-    left_out = ("task", "language_model", "mentions", "sentence_ends")
+    left_out = ("task", "language_model", "mentions")
     shown = (f"{name.replace('_', ' ')} {value}" for name, value in told.items() if name not in left_out)
     return "measured by " + ", ".join(shown)
 
@@ -201,7 +191,7 @@ def write_items(
     path: Path,
     compare: str | None,
     model: options.ModelOptions,
-    measuring: TableOptions,
+    measuring: SurprisalOptions,
     out: str,
     kind: Kind,
     terminal: Terminal,
