@@ -84,7 +84,7 @@ class Choices(NamedTuple):
 
 
 def make_choices(words: int, particles: int, *, referents: bool = False) -> Choices:
-    """Room for the choices of a segment."""
+    """Make room for the choices of a segment."""
     shape = (words, particles)
     return Choices(
         mention_type=np.zeros(shape, dtype=np.int16),

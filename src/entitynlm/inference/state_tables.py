@@ -145,7 +145,7 @@ class StateTable:
 
     @staticmethod
     def _allocate(size: int, width: int, dtype: np.dtype, places: int) -> Rows:
-        """Room for ``size`` rows, about which nothing is remembered."""
+        """Allocate room for ``size`` rows, about which nothing is remembered."""
 
         def stamps() -> np.ndarray:
             return np.zeros(size, dtype=np.int32)

@@ -165,7 +165,7 @@ class StoryState:
         new_entity: np.ndarray | None = None,
         sentence: int | None = None,
     ) -> StoryState:
-        """The state after a word with its analysis, (x, r, e, l); see :meth:`choose` and :meth:`read`."""
+        """Give the state after a word with its analysis, (x, r, e, l); see :meth:`choose` and :meth:`read`."""
         x, r, e, l = word
         chosen = self if self.history.remaining else self.choose(r, e, l, new_entity)
         return chosen.read(x, tables, at, sentence)

@@ -94,7 +94,7 @@ def measure_split(
 
 
 def make_bare(pretrained: Pretrained) -> LanguageModel:
-    """The pretrained language model that a model stands on, as it came."""
+    """Make the pretrained language model that a model stands on, as it came."""
     tokenizer, own = pretrained.encoder.tokenizer, pretrained.get("generative").config
     config = structs.replace(own, mode="rnnlm", tuned_output=False)
     return LanguageModel(config, len(tokenizer), tokenizer.start).eval()
@@ -142,7 +142,7 @@ class EntityMeasurement:
     progress: Progress = SILENT
 
     def measure(self, likelihoods: Sequence[str]) -> list[ModelScores]:
-        """The rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
+        """Measure rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
         rows = []
         if "marginal" in likelihoods:
             rows.append(self._measure_marginal())

@@ -130,7 +130,7 @@ def estimate_ngrams(documents: Iterable[EncodedDocument], encoder: Encoder) -> N
 
 
 def split_lines(document: EncodedDocument, vocabulary: Vocabulary) -> list[list[int]]:
-    """The document's sentences without their ends; a document without sentence ends is one line."""
+    """Split a document into sentences without their ends; a document without sentence ends is one line."""
     ends = np.flatnonzero(document.x == vocabulary.sentence_end)
     *sentences, rest = np.split(document.x, ends + 1)
     return [line[:-1].tolist() for line in sentences] + ([rest.tolist()] if len(rest) else [])

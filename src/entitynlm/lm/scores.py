@@ -155,7 +155,7 @@ class SplitScores:
 
 
 def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
-    """The mean log-probability of each document over trainings with several seeds: what the test over documents looks at."""
+    """Take the mean log-probability of each document over trainings with several seeds, for the test over documents."""
     rows = []
     for number, row in enumerate(found[0].rows):
         own = [scores.rows[number] for scores in found]
@@ -182,7 +182,7 @@ def pool_errors(errors: Sequence[float | None]) -> float | None:
 
 
 def check_tokens(rows: Sequence[ModelScores]) -> None:
-    """All rows of a table must count the same words of the same documents."""
+    """Refuse rows of one table that do not count the same words of the same documents."""
     if not rows:
         raise ConfigError("there is nothing to measure: no model and no likelihood was asked for")
     expected = [(document.id, document.tokens) for document in rows[0].documents]
@@ -196,7 +196,7 @@ def check_tokens(rows: Sequence[ModelScores]) -> None:
 
 
 def compare_models(rows: Sequence[ModelScores]) -> list[tuple[str, str, LanguageComparison]]:
-    """Each comparable row against each one before it: (first, second, change from the first to the second)."""
+    """Compare each comparable row with each one before it: (first, second, change from the first to the second)."""
     comparable = [row for row in rows if row.comparable]
     return [
         (first.name, second.name, compare_language_models(first, second))

@@ -52,7 +52,7 @@ class SpellingModel:
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
-        """The one for the words that a vocabulary lacks; made once."""
+        """Make the model for the words that a vocabulary lacks, once."""
         if vocabulary not in _MODELS:
             ordinary = [unescape_word(word) for word in vocabulary.words[vocabulary.specials :]]
             _MODELS[vocabulary] = cls(ordinary, known=ordinary)

@@ -10,7 +10,7 @@ _DEVICE = re.compile(r"cpu|mps|(cuda|xpu)(:\d+)?")
 
 
 def check_device(device: str) -> str:
-    """The name itself if torch could know a device of this name; importing torch to find out takes seconds."""
+    """Check that torch could know a device of this name, without importing torch, which takes seconds."""
     if not _DEVICE.fullmatch(device):
         raise ConfigError(f"there is no device {device!r}; name one such as cpu, cuda, cuda:1 or mps")
     return device

@@ -113,7 +113,7 @@ class EntityNetwork(nn.Module):
     def log_prob_words(
         self, h: Tensor, We: Tensor, positions: Tensor | None = None, place: int = 0
     ) -> Tensor:
-        """The whole distribution over words, or over the pieces at a place of a word: (N, V)."""
+        """Give the whole distribution over words, or over the pieces at a place of a word: (N, V)."""
         return self.backbone.log_probs(self.additions.add_positions(h + We, positions), place)
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------

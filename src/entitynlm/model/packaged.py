@@ -20,12 +20,12 @@ ON_SMOLLM2 = "entitynlm-en-smollm2"
 
 
 def list_models(folder: Path = PACKAGED_MODELS) -> list[str]:
-    """The names of the models in the package."""
+    """List the names of the models in the package."""
     return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG_FILE}"))
 
 
 def find_model(name: str | Path, *, folder: Path = PACKAGED_MODELS) -> Path:
-    """The folder of a model: one of the user's own, or one that ships.
+    """Find the folder of a model: one of the user's own, or one that ships.
 
     A folder of that name wins over a shipped model, so that a user's own model is never shadowed.
     """
@@ -50,7 +50,7 @@ def hash_model(name: str) -> str:
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """A file of a model's folder, which need not exist; a device, or a name or link that leads out of it, is refused."""
+    """Find a file of a model's folder, which need not exist; refuse a device, and a name or link that leads out of the folder."""
     path = folder / name
     try:
         outside = not path.resolve().is_relative_to(folder.resolve())
@@ -63,7 +63,7 @@ def find_file(folder: Path, name: str) -> Path:
 
 
 def choose_default(folder: Path = PACKAGED_MODELS) -> tuple[str, str]:
-    """The better model of the package where its language model can be read, else the small one; and the reason."""
+    """Choose the better model of the package where its language model can be read, else the small one; and give the reason."""
     if ON_SMOLLM2 not in list_models(folder):
         return SMALL, "the only model of the package"
     if commands := list_installs():
@@ -81,7 +81,7 @@ def read_language_model(folder: Path) -> dict[str, str] | None:
 
 
 def check_language_model_of(folder: Path) -> None:
-    """An error that says how to get the language model that a stored model stands on, if it isn't here."""
+    """Refuse a stored model whose language model isn't here, and say how to get it."""
     found = read_language_model(folder)
     if found is None:
         return

@@ -138,7 +138,7 @@ class Pretrained:
         return self.networks[config.mode]
 
     def get(self, mode: str) -> EntityNetwork:
-        """The part called ``mode``, or an error that says how to get one."""
+        """Get the part called ``mode``, or say how to get one."""
         if mode not in self.networks:
             raise ModelError(
                 f"this model has no {mode} part; it has {', '.join(self.parts) or 'none at all'}"
@@ -146,7 +146,7 @@ class Pretrained:
         return self.networks[mode]
 
     def get_language_model(self) -> LanguageModel:
-        """The LSTM baseline, or an error that says how to get one."""
+        """Get the LSTM baseline, or say how to get one."""
         if self.language_model is None:
             raise ModelError(
                 f"this model has no LSTM baseline (rnnlm); it has {', '.join(self.parts) or 'no part at all'}. "
@@ -155,7 +155,7 @@ class Pretrained:
         return self.language_model
 
     def get_component(self, component_type: type[ComponentType]) -> ComponentType | None:
-        """The trained component of a type, built at the first call and kept; None if this model has none."""
+        """Get the trained component of a type, built at the first call and kept; None if this model has none."""
         name = component_type.component_name
         if name not in self._components:
             if name not in self.stored_components:

@@ -83,7 +83,7 @@ class SlowTwin:
         return scores
 
     def begin(self) -> TwinStory:
-        """Before the first word: an LSTM has read the start symbol."""
+        """Begin before the first word: an LSTM has read the start symbol."""
         backbone = self.network.backbone
         if not isinstance(backbone, LstmBackbone):
             carry = backbone.start()
@@ -102,7 +102,7 @@ class SlowTwin:
         *,
         t_end: int,
     ) -> TokenScore:
-        """One step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
+        """Take one step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
         net = self.network
         r, e, l, word = values
         discriminative = net.config.mode == "causal"

@@ -168,7 +168,7 @@ class FullSoftmax(nn.Module):
 def make_softmax(
     config: ModelConfig, words: int, start: int, classes: WordClasses | None
 ) -> ClassSoftmax | FullSoftmax:
-    """The word distribution that a configuration asks for."""
+    """Make the word distribution that a configuration asks for."""
     if config.softmax == "full":
         return FullSoftmax(config.hidden_size, words, start, config.tied)
     if classes is None:

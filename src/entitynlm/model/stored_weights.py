@@ -22,7 +22,7 @@ Weights = Mapping[str, torch.Tensor]
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file."""
+    """Read the tensors of a file."""
     try:
         return dict(load_file(path))
     except FileNotFoundError as error:
@@ -43,7 +43,7 @@ class WithoutDrawing(TorchFunctionMode):
 
 
 def build_network(make: Callable[[], NetworkType], weights: Weights, where: str | Path) -> NetworkType:
-    """A network with stored weights of any float precision, if they are the ones that it needs.
+    """Build a network with stored weights of any float precision, if they are the ones that it needs.
 
     :param where: the file or component that errors name.
     """

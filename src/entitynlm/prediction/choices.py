@@ -23,7 +23,7 @@ class Choice:
     best: str
 
     def resolve(self, entity: str) -> str:
-        """The answer that stands for an entity; to a model that leaves out nested mentions it may still be new."""
+        """Find the answer that stands for an entity; to a model that leaves out nested mentions it may still be new."""
         return entity if entity in self.entities else NEW
 
     def probability(self, entity: str) -> float:
@@ -63,7 +63,7 @@ def make_choice(entities: Sequence[str], scores: np.ndarray) -> Choice:
 
 
 def find_entities(story: Document, position: int) -> tuple[str, ...]:
-    """The entities mentioned before a position, in order of first mention."""
+    """Find the entities mentioned before a position, in order of first mention."""
     return tuple(dict.fromkeys(m.entity for m in story.mentions if m.start < position))
 
 
@@ -76,7 +76,7 @@ class AlwaysNew:
 
 
 def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
-    """The weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
+    """Take the weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
     entities = choices[0].entities
     logs = [
         np.log([SMALLEST_SHARE + choice.probability(entity) for entity in entities]) for choice in choices

@@ -52,7 +52,7 @@ class Context:
         return sorted(range(len(self.candidates)), key=lambda number: -self.candidates[number].rank)
 
     def find_answer(self, story: Document) -> int:
-        """The number of the true candidate, or the number of candidates if the entity is new; for training."""
+        """Find the number of the true candidate, or the number of candidates if the entity is new; for training."""
         entities = self.entities
         entity = self.find_mention(story).entity
         return entities.index(entity) if entity in entities else len(entities)

@@ -43,7 +43,7 @@ class PairedComparison:
 
 
 def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS) -> Interval:
-    """The interval of a mean, by drawing clusters with replacement."""
+    """Estimate the interval of a mean by drawing clusters with replacement."""
     return bootstrap_ratio(*_add_up(np.asarray(values, dtype=float), clusters), trials=trials)
 
 
@@ -66,7 +66,7 @@ def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np
 
 
 def measure_people(stories: Sequence[SlottedStory]) -> PredictionRow:
-    """The paper's fifth row, people's majority; each guess has the probability of one in twenty."""
+    """Measure the paper's fifth row, people's majority; each guess has the probability of one in twenty."""
     if not has_guesses(stories):
         raise ConfigError("the row 'human' needs people's guesses, which only InScript's test stories have")
     answers = []
@@ -80,7 +80,7 @@ def measure_people(stories: Sequence[SlottedStory]) -> PredictionRow:
 
 
 def find_majority(guesses: Sequence[str], entities: Sequence[str]) -> str:
-    """The label guessed most often (of equals, the first); only then is an entity that was not mentioned yet mapped to "new"."""
+    """Find the label guessed most often (of equals, the first); only then is an entity not mentioned yet mapped to "new"."""
     majority = Counter(guesses).most_common(1)[0][0]
     return majority if majority in entities else NEW
 
@@ -170,7 +170,7 @@ def join_rows(
 
 
 def choose_weight(first: PredictionRow, second: PredictionRow) -> float:
-    """The weight of the second row with which both, joined, have the highest likelihood of the true answers."""
+    """Choose the weight of the second row with which both, joined, have the highest likelihood of the true answers."""
 
     def measure_loss(weight: float) -> float:
         joined = join_rows("", (first, second), (1 - weight, weight))

@@ -40,7 +40,7 @@ class NetworkChooser:
         return [known[position] for position in positions]
 
     def _choose_all(self, story: Document) -> dict[int, Choice]:
-        """The choices at all mentions of a story, by their first tokens; types, if the model has them, are summed over."""
+        """Choose at all mentions of a story, by their first tokens; types, if the model has them, are summed over."""
         encoded, _, originals = self.encoder.encode_with_report(story)
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}

@@ -56,7 +56,7 @@ class ExpectedWords:
         self._first_places = find_mention_positions(config, types, lengths + 1, first)  # (1 + K, lengths)
 
     def expect(self, expected: Expectation) -> None:
-        """A word at which R is free."""
+        """Collect the ways to go on at a word at which R is free."""
         probs, places, owners = self._list_ways(expected)
         order = np.argsort(-probs, kind="stable")[:MOST_WAYS]
         kept = order[: 1 + int(np.searchsorted(np.cumsum(probs[order]), 1 - NEGLECTED))]
@@ -67,7 +67,7 @@ class ExpectedWords:
         self._add(expected.state, expected.tables, expected.at, log_probs, places[kept], vectors)
 
     def expect_within(self, state: StoryState, tables: WordTables, at: int) -> None:
-        """A word inside a mention, where only the word itself is open."""
+        """Collect the one way to go on inside a mention, where only the word itself is open."""
         mention = np.array([state.open_type]), np.array([state.history.remaining]), np.array([False])
         place = find_mention_positions(self.network.config, *mention)
         self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy())
@@ -229,6 +229,6 @@ def _describe_referent(document: EncodedDocument, expected: Expectation, mention
 
 
 def find_cosine(a: np.ndarray, b: np.ndarray) -> float:
-    """The cosine of two vectors; 0 where one has no direction."""
+    """Find the cosine of two vectors; 0 where one has no direction."""
     norm = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / norm if norm > 0 else 0.0

@@ -100,7 +100,7 @@ def find_all_slots(story: Document) -> SlottedStory:
 
 
 def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[SlottedStory]:
-    """The slots of many stories: people's where there are any, else similar ones; stories without slots are left out."""
+    """Collect the slots of many stories: people's where there are any, else similar ones; leave out stories without slots."""
     if guesses is not None and any(story.id in guesses for story in stories):
         found = [find_human_slots(story, guesses) for story in stories]
     else:

@@ -74,7 +74,7 @@ class Training:
         self._save: Callable[[], None] | None = None
 
     def describe(self) -> dict[str, Any]:
-        """The settings that fix the result, for JSON."""
+        """Describe the settings that fix the result, for JSON."""
         return {"model": to_dict(self.network.config), "training": to_dict(self.config), "seed": self.seed}
 
     def run(
@@ -108,7 +108,7 @@ class Training:
         return True
 
     def _run_epoch(self, progress: Progress, task: str) -> bool:
-        """The rest of the current epoch; False if it was interrupted."""
+        """Run the rest of the current epoch; False if it was interrupted."""
         state = self.state
         self.network.train()
         for group in self.optimizer.param_groups:
@@ -137,7 +137,7 @@ class Training:
         return True
 
     def _learn(self, batch: Sequence[int], number: int) -> tuple[int, float]:
-        """One batch: an update per window, with the states of documents that go on carried from window to window."""
+        """Learn from one batch: an update per window; documents that go on carry their states from window to window."""
         epoch = self.state.epoch
         torch.manual_seed(derive_seed(self.seed, epoch, number))
         noise = DrawnNoise(torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1)))
@@ -254,7 +254,7 @@ def make_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: i
 
 
 def choose_documents(count: int, share: int, *, seed: int, epoch: int) -> np.ndarray:
-    """The documents of an epoch that has ``share`` of them (0: all): pass after pass over all, each in an order of its own."""
+    """Choose the ``share`` documents of an epoch (0: all): pass after pass over all, each in an order of its own."""
     if not share or share >= count:
         return np.arange(count)
     first = epoch * share
@@ -277,5 +277,5 @@ def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
 
 
 def derive_seed(*numbers: int) -> int:
-    """One seed from several numbers, well mixed."""
+    """Derive one seed from several numbers, well mixed."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

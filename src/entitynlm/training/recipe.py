@@ -130,7 +130,7 @@ def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:
 def make_network(
     pretrained: Pretrained, mode: Mode, settings: Settings, *, seed: int, start: LanguageModel | None = None
 ) -> tuple[Network, TrainingConfig]:
-    """A new part of a model, before its training, and how it is trained."""
+    """Make a new part of a model, before its training, and say how it is trained."""
     encoder = pretrained.encoder
     config, training = settings.for_part(mode)
     config = structs.replace(config, mention_types=encoder.mention_types)
@@ -206,7 +206,7 @@ def start_from_glove(network: Network, encoder: Encoder) -> None:
 
 
 def write_log(path: Path, mode: Mode, history: Sequence[dict[str, Any]]) -> None:
-    """The training log, one JSON object per epoch; other parts' lines stay."""
+    """Write the training log, one JSON object per epoch; other parts' lines stay."""
     stored = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     lines = [line for line in stored if line and json.loads(line)["part"] != mode]
     lines += [json.dumps({"part": mode, **record}) for record in history]

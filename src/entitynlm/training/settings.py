@@ -73,7 +73,7 @@ class Settings:
     resolver: ResolverSettings = field(default_factory=ResolverSettings)
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
-        """The configuration of one part: that of P with the part's own section laid over it."""
+        """Make the configuration of one part: that of P with the part's own section laid over it."""
         model, training = to_dict(self.model), to_dict(self.training)
         model["mode"] = mode
         if mode == "causal":

@@ -32,7 +32,7 @@ RELATIVE_TEMPERATURE = 0.075  # of the typical distance between a mention's best
 
 
 def label_chains(tree: Tree) -> Labels:
-    """The transitive closure: every mention gets the index of its chain's first mention."""
+    """Take the transitive closure: every mention gets the index of its chain's first mention."""
     labels = np.arange(len(tree))
     for mention, antecedent in enumerate(tree.tolist()):
         if antecedent != NO_ANTECEDENT:
@@ -41,7 +41,7 @@ def label_chains(tree: Tree) -> Labels:
 
 
 def list_clusters(labels: Labels, mentions: Sequence[Span], *, singletons: bool = False) -> Clusters:
-    """Chains of two and more mentions, in text order; with ``singletons`` also the mentions by themselves."""
+    """List chains of two and more mentions, in text order; with ``singletons`` also the mentions by themselves."""
     chains: dict[int, list[Span]] = {}
     for label, span in zip(labels.tolist(), mentions, strict=True):
         chains.setdefault(label, []).append(span)
@@ -53,7 +53,7 @@ def decode_best(scores: AntecedentScores, *, singletons: bool = False) -> Cluste
 
 
 def decode_swaps(scores: AntecedentScores, k: int = K, *, singletons: bool = False) -> KBestList:
-    """The paper's approximate k-best list; "no antecedent" is a candidate like any other. A short list repeats its last item."""
+    """Make the paper's approximate k-best list; "no antecedent" is a candidate too. A short list repeats its last item."""
 
     def list_swaps() -> Iterator[Labelled]:
         labels, best_scores, anaphors = label_chains(scores.best), scores.best_scores, scores.anaphors
@@ -70,7 +70,7 @@ def decode_swaps(scores: AntecedentScores, k: int = K, *, singletons: bool = Fal
 def decode_samples(
     scores: AntecedentScores, k: int = K, *, seed: int = 0, singletons: bool = False
 ) -> KBestList:
-    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first."""
+    """List the one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first."""
     temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
     if temperature <= 0 or len(scores) == 0:
         return decode_swaps(scores, k, singletons=singletons)
@@ -91,7 +91,7 @@ DECODERS: dict[str, Callable[..., KBestList]] = {"swaps": decode_swaps, "samples
 
 
 def measure_margin(scores: AntecedentScores) -> float:
-    """The median distance between a mention's best score and the best that would put it into another chain."""
+    """Measure the median distance between a mention's best score and the best that would put it into another chain."""
     labels = label_chains(scores.best)
     anaphors = scores.anaphors
     own = np.where(scores.best == NO_ANTECEDENT, NO_ANTECEDENT, labels)
@@ -109,7 +109,7 @@ def measure_margin(scores: AntecedentScores) -> float:
 def count_candidates(
     key: Document, candidates: Iterable[ScoredClustering], metrics: Iterable[str] | None = (CONLL,)
 ) -> CorpusCounts:
-    """The counts of each candidate of one document against its key; equal clusters are counted once."""
+    """Count each candidate of one document against its key; equal clusters are counted once."""
     chains = list_chains(key)
     distinct: dict[Clusters, int] = {}
     rows = [distinct.setdefault(candidate.clusters, len(distinct)) for candidate in candidates]
@@ -118,7 +118,7 @@ def count_candidates(
 
 
 def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> list[int]:
-    """The best that a reranker could do: per document, the (first) candidate with the best CoNLL score of that document."""
+    """Find what a reranker could do at best: per document, the (first) candidate with the document's best CoNLL score."""
     counts = (count_candidates(key, item.candidates) for key, item in zip(keys, lists, strict=True))
     return [int(np.argmax(found.conll_documents)) for found in counts]
 
@@ -149,7 +149,7 @@ def _make_list(
 
 
 def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
-    """The chains after ``mention``, with all that hangs on it, is moved to ``antecedent`` (or left by itself)."""
+    """Move ``mention``, with all mentions that hang on it, to ``antecedent`` (or leave it by itself); returns the chains."""
     branch = {mention}
     for other in (np.flatnonzero(labels[mention + 1 :] == labels[mention]) + mention + 1).tolist():
         if int(tree[other]) in branch:
@@ -162,7 +162,7 @@ def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> L
 def _draw_tree(
     scores: AntecedentScores, temperature: float, generator: np.random.Generator
 ) -> tuple[Tree, float]:
-    """A sample by Gumbel noise: the argmax of score / temperature + noise has the softmax distribution."""
+    """Draw a sample by Gumbel noise: the argmax of score / temperature + noise has the softmax distribution."""
     noisy = scores.scores / temperature + generator.gumbel(size=len(scores.scores))
     highest = np.maximum.reduceat(noisy, scores.offsets[:-1])
     chosen = np.flatnonzero(noisy == np.repeat(highest, np.diff(scores.offsets)))

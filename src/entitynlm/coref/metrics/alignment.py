@@ -105,7 +105,7 @@ def align_chains(key: Chains, response: Chains) -> Alignment:
 
 
 def list_chains(text: Document) -> list[Sequence[Hashable]]:
-    """A document's entities in the order in which the official scorer would meet them in a CoNLL file.
+    """List a document's entities in the order in which the official scorer would meet them in a CoNLL file.
 
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and notes a mention when
     it closes (on one line, the one that opened last comes first).

@@ -49,12 +49,12 @@ def summarise_blanc(counts: Floats) -> Floats:
 
 
 def to_percent(ratio: float) -> float:
-    """A ratio in percent by the official scorer's own arithmetic, but without its truncation."""
+    """Give a ratio in percent by the official scorer's own arithmetic, but without its truncation."""
     return ratio * 10000 / PERCENT
 
 
 def truncate_percent(ratio: float) -> float:
-    """A ratio in percent as the official scorer prints it: two decimals, cut off and not rounded."""
+    """Give a ratio in percent as the official scorer prints it: two decimals, cut off and not rounded."""
     return int(ratio * 10000) / PERCENT
 
 
@@ -125,7 +125,7 @@ def _count_shared(alignment: Alignment) -> Mapping[Pair, int]:
 
 
 def _sum_assigned(similarity: Mapping[Pair, float]) -> float:
-    """The best assignment's similarities row by row, each as 1 - (1 - s): the official scorer's detour, and so its rounding."""
+    """Sum the best assignment row by row, each similarity as 1 - (1 - s): the official scorer's detour, and so its rounding."""
     total = 0.0
     for pair in assign(similarity):
         total += 1 - (1 - similarity[pair])

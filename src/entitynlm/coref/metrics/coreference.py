@@ -85,7 +85,7 @@ class CorpusCounts:
         return [to_percent(float(value)) for value in np.mean(scores, axis=0)]
 
     def take(self, rows: Sequence[int]) -> CorpusCounts:
-        """The counts of some documents (or candidates), in the order of ``rows``."""
+        """Take the counts of some documents (or candidates), in the order of ``rows``."""
         chosen = {name: counts[list(rows)] for name, counts in self.by_metric.items()}
         return CorpusCounts(tuple(self.doc_ids[row] for row in rows), chosen)
 
@@ -112,7 +112,7 @@ def add_documents(counts: Floats) -> Floats:
 
 
 def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
-    """The metrics called ``names`` (all of them for None), or an error that lists the names there are."""
+    """Choose the metrics called ``names`` (all of them for None), or list the names there are."""
     if names is None:
         return tuple(METRICS.values())
     groups = {CONLL: CONLL_METRICS, "all": tuple(METRICS)}

@@ -8,13 +8,13 @@ from entitynlm.text.document import Document, Mention, Span
 
 
 def drop_singletons(document: Document) -> Document:
-    """The document without entities of one mention (OntoNotes doesn't annotate them, systems drop them)."""
+    """Drop entities of one mention (OntoNotes doesn't annotate them, systems drop them)."""
     sizes = Counter(mention.entity for mention in document.mentions)
     return document.with_mentions(m for m in document.mentions if sizes[m.entity] > 1)
 
 
 def drop_repetitions(document: Document) -> Document:
-    """The document with every span mentioned once, by the first of its entities; a second one is an annotator's oversight."""
+    """Keep every span once, with the first of its entities; a second one is an annotator's oversight."""
     kept: dict[Span, Mention] = {}
     for entity in document.entities:
         for mention in entity.mentions:
@@ -23,7 +23,7 @@ def drop_repetitions(document: Document) -> Document:
 
 
 def clean_key(document: Document, *, singletons: bool = False) -> Document:
-    """The key that figures are reported against: no repeated spans, then no singletons if they are no part of the answer."""
+    """Make the key that figures are reported against: no repeated spans, then no singletons if they are no part of the answer."""
     key = drop_repetitions(document)
     return key if singletons else drop_singletons(key)
 

@@ -34,7 +34,7 @@ class ScoredList:
         return self.log_probs if weight is None else self.baseline + weight * self.log_probs
 
     def choose(self, weight: float | None) -> int:
-        """The best candidate; of several, the one that the baseline has first."""
+        """Choose the best candidate; of several, the one that the baseline has first."""
         return int(np.argmax(self.combine(weight)))
 
 

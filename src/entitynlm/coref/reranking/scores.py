@@ -67,13 +67,13 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
 
 
 def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
-    """Every span of every candidate in text order, enclosing before enclosed."""
+    """List every span of every candidate in text order, enclosing before enclosed."""
     spans = {span for clusters in candidates for cluster in clusters for span in cluster}
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
-    """Candidates with the mentions that they leave out as entities of their own, as a model with singletons has learned."""
+    """Add the mentions that candidates leave out as entities of their own, as a model with singletons has learned."""
     ordered = _list_spans([[mentions]] if mentions else candidates)
 
     def complete(clusters: Clusters) -> Clusters:
@@ -90,6 +90,6 @@ def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()
 
 
 def complete_candidates(encoder: Encoder, kbest: KBestList) -> list[Clusters]:
-    """The candidates of a list as a model sees them: with singletons, if it has learned them."""
+    """Give the candidates of a list as a model sees them: with singletons, if it has learned them."""
     clusters = [candidate.clusters for candidate in kbest.candidates]
     return add_singletons(clusters, kbest.mentions) if encoder.singletons == "keep" else clusters

@@ -124,14 +124,14 @@ class SoftmaxWordScorer(WordScorer):
     def _add_carefully(
         self, logits: Tensor, narrow: Tensor, chosen: Tensor, log_opening: Tensor, log_total: Tensor
     ) -> None:
-        """The sums of pairs whose products under- or overflowed, the plain way."""
+        """Sum, the plain way, over pairs whose products under- or overflowed."""
         for state, row in chosen.nonzero().tolist():
             scores = (logits[state] + self._entity_weight @ narrow[row]).double()
             log_opening[state, row] = scores[: self.output.openers].logsumexp(0)
             log_total[state, row] = scores.logsumexp(0)
 
     def _look_ahead(self, tables: WordTables, segment: Segment) -> None:
-        """The language model's own logits for the words of a segment and some after them: W is read once for many.
+        """Compute the language model's own logits for the words of a segment and some after them: W is read once for many.
 
         END is decided in the state that the next piece is drawn from, so the two have one row.
         """

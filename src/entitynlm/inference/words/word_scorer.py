@@ -117,7 +117,7 @@ class WordScorer:
         """Follow a state table that dropped all other rows."""
 
     def fork(self) -> WordScorer:
-        """A scorer of the same network for another state table."""
+        """Make a scorer of the same network for another state table."""
         return copy.copy(self)
 
 

@@ -88,7 +88,7 @@ def make_tables(network: EntityNetwork, reading: HiddenStates) -> WordTables:
 
 
 def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
-    """One row, of the hidden state (D,) after a word: entities are updated with it, and the next word is predicted from it."""
+    """Make one row, of the hidden state (D,) after a word, which updates entities and predicts the next word."""
     row = [np.zeros(1, dtype=np.int64)]
     return make_tables(network, HiddenStates([EncodedWords.of_ids([0])], h[None], row, row))
 

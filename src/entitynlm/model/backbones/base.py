@@ -120,7 +120,7 @@ class Backbone(nn.Module):
 
     @staticmethod
     def make_tokenizer(config: ModelConfig) -> Tokenizer | None:
-        """The tokenizer that comes with the language model; None where a vocabulary is made from the training documents."""
+        """Make the tokenizer of a language model; None where a vocabulary is made from the training documents."""
         return None
 
     def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
@@ -143,7 +143,7 @@ class Backbone(nn.Module):
 
     @abstractmethod
     def start(self) -> Carry:
-        """Before the first word of one document."""
+        """Give the carry before the first word of one document."""
 
     @abstractmethod
     def state(self, carry: Carry) -> Tensor:
@@ -151,7 +151,7 @@ class Backbone(nn.Module):
 
     @abstractmethod
     def step(self, carry: Carry, pieces: Tensor) -> Carry:
-        """After one more piece (B,) of each document."""
+        """Read one more piece (B,) of each document; returns the carry after it."""
 
     def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
         """Read one more piece after each of several documents, whose carries are apart; a backbone may read them together."""
@@ -161,7 +161,7 @@ class Backbone(nn.Module):
 
     @abstractmethod
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
-        """The carry of some of the documents, cut off from the gradient of what is past."""
+        """Take the carry of some of the documents, cut off from the gradient of what is past."""
 
     # -- states of a document's tokens, for a network that finds mentions in them ----------------------------------------
 
@@ -203,11 +203,11 @@ class Backbone(nn.Module):
         raise ConfigError(f"{type(self).__name__} has no vectors of words")
 
     def class_factors(self) -> tuple[ClassSoftmax, Tensor | None] | None:
-        """The output layer, if it is a class-factored one, and the embeddings that it is tied to: samplers have a shortcut."""
+        """Give a class-factored output layer, if this is one, and the embeddings tied to it: samplers have a shortcut."""
         return None
 
     def output_layer(self) -> OutputLayer | None:
-        """The output layer, if it is one softmax over all pieces whose words end by END (see ``huggingface``)."""
+        """Give the output layer, if it is one softmax over all pieces whose words end by END (see ``huggingface``)."""
         return None
 
     def copy_from(self, source: Backbone) -> list[str]:
@@ -242,7 +242,7 @@ def register_backbone(name: str) -> Callable[[BackboneType], BackboneType]:
 
 
 def find_backbone(config: ModelConfig) -> type[Backbone]:
-    """The class of the backbone that a configuration names."""
+    """Find the class of the backbone that a configuration names."""
     name = config.backbone.partition(":")[0]
     if name not in BACKBONES:
         raise ConfigError(f"there is no backbone {name!r}; there are {', '.join(sorted(BACKBONES))}")
@@ -250,7 +250,7 @@ def find_backbone(config: ModelConfig) -> type[Backbone]:
 
 
 def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordClasses | None) -> Backbone:
-    """The backbone that a configuration names."""
+    """Make the backbone that a configuration names."""
     make: Callable[..., Backbone] = find_backbone(config)
     return make(config, pieces, start, classes)
 
@@ -287,7 +287,7 @@ def initialise(module: nn.Module) -> None:
 
 
 def draw_mask(values: Tensor, rate: float) -> Tensor:
-    """A dropout mask of the shape of ``values``: 0 with probability ``rate``, else 1 / (1 - rate).
+    """Draw a dropout mask of the shape of ``values``: 0 with probability ``rate``, else 1 / (1 - rate).
 
     Torch draws one number of 64 bits per entry, which on a CPU takes a tenth of the time of a whole training step. Sixteen bits
     per entry are plenty: the rate is met to 1/65,536.

@@ -151,7 +151,7 @@ def index_document(
     end: int | None = None,
     past: EntityHistory | None = None,
 ) -> DocumentIndex:
-    """The index of the words ``start`` … ``end`` - 1 of a document, given what came before them."""
+    """Index the words ``start`` … ``end`` - 1 of a document, given what came before them."""
     past = past or EntityHistory()
     end = len(document) if end is None else end
     columns = (document.r, document.e, document.l, document.sentence)
@@ -222,7 +222,7 @@ def _fill(  # type: ignore[no-untyped-def]
     chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
     pair_bounds, pair_rows, pair_features, chosen_pairs, final_rows,
 ):  # fmt: skip
-    """One pass over the words in the order of the generative story; returns (current entity, words still open)."""
+    """Go once over the words in the order of the generative story; returns (current entity, words still open)."""
     position, mentions_before, current, remaining, entities = scalars
     carried = entities
     first_new = 1 + carried

@@ -64,7 +64,7 @@ def log_prob_chosen(queries: Tensor, states: Tensor, weights: Tensor, *pairs: np
 
 @njit(fastmath={"reassoc", "contract", "nsz"})
 def _score(queries, states, weights, bounds, rows, features, scores):  # type: ignore[no-untyped-def]
-    """The scores of all pairs, less the highest of their mention."""
+    """Score all pairs, less the highest score of their mention."""
     size, width = queries.shape[1], features.shape[1]
     for m in range(len(queries)):
         q = queries[m]

@@ -66,7 +66,7 @@ def scan_states(
     rows: np.ndarray,
     previous: np.ndarray,
 ) -> Tensor:
-    """The table of all entity states, (S, D).
+    """Compute the table of all entity states, (S, D).
 
     :param initial: (I, D) vectors given from outside, new entities and carried states, for :param initial_rows: (I,).
     :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.

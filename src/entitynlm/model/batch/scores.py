@@ -56,7 +56,7 @@ class Carried:
     entities: list[Tensor]
 
     def select(self, backbone: Backbone, documents: Sequence[int]) -> Carried:
-        """The states of those documents that go on, cut off from the gradient of what is past."""
+        """Take the states of those documents that go on, cut off from the gradient of what is past."""
         carry = None if self.backbone is None else backbone.select(self.backbone, documents)
         return Carried(carry, [self.entities[i].detach() for i in documents])
 

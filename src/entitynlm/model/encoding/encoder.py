@@ -69,7 +69,7 @@ class EncodedDocument:
         return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.piece_places)
 
     def cut(self, length: int) -> EncodedDocument:
-        """The first words."""
+        """Keep the first words."""
         words = self.words[:length]
         names = ("x", "sentence", "pieces", "piece_bounds", "piece_places")
         of_words = {name: getattr(words, name) for name in names}
@@ -89,7 +89,7 @@ class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Encoder:
-    """All that turns a :class:`Document` into numbers; stored inside the model.
+    """The tokenizer and the rules that turn a :class:`Document` into numbers; stored inside the model.
 
     :param tokenizer: a vocabulary, or what else turns words into pieces.
     :param types: empty for a model without types, which has one mention type; else type k is ``types[k - 1]`` and the last one,
@@ -147,27 +147,27 @@ class Encoder:
         return {name: mention_type for mention_type, name in enumerate(self.types, start=1)} or None
 
     def prepare(self, document: Document) -> WordSequence:
-        """The model's words of a document, before they become numbers."""
+        """Make the model's words of a document, before they become numbers."""
         return prepare_words(document, self.recipe)
 
     def show_words(self, document: Document) -> tuple[str, ...]:
-        """The words of a document as the model can tell them apart."""
+        """List the words of a document as the model can tell them apart."""
         unknown = self.tokenizer.is_unknown
         return tuple(UNK if unknown(word) else word for word in self.prepare(document).words)
 
     def encode(self, document: Document) -> EncodedDocument:
-        """Words and annotated mentions."""
+        """Encode words and annotated mentions."""
         return self.encode_with_report(document)[0]
 
     def encode_words(self, document: Document, words: WordSequence | None = None) -> EncodedDocument:
-        """Words alone: the same X as :meth:`encode` gives, and no mention."""
+        """Encode words alone: X as :meth:`encode` gives it, and no mention."""
         words = words or self.prepare(document)
         return self._number(document, words, Analysis.empty(len(words)))
 
     def encode_with_report(
         self, document: Document, words: WordSequence | None = None
     ) -> tuple[EncodedDocument, FilterCounts, tuple[Mention, ...]]:
-        """The encoded document, what was taken away, and the document's mention behind each span.
+        """Encode a document; also count what was taken away, and give the document's mention behind each span.
 
         :param words: from :meth:`prepare`, where that was done before.
         """

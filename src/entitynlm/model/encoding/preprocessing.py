@@ -109,7 +109,7 @@ def prepare_words(document: Document, recipe: Recipe) -> WordSequence:
 
 @lru_cache(maxsize=1 << 17)
 def normalise_word(token: str, *, lowercase: bool, numbers: bool) -> str:
-    """The model's word for a token: ``<num>``, or the token, folded if asked, escaped if it looks special."""
+    """Make the model's word for a token: ``<num>``, or the token, folded if asked, escaped if it looks special."""
     if numbers and is_numeral(token):
         return NUM
     return escape_word(token.lower() if lowercase else token)
@@ -181,5 +181,5 @@ def escape_word(word: str) -> str:
 
 
 def unescape_word(word: str) -> str:
-    r"""The corpus word behind a word of the model (``\<unk>`` becomes ``<unk>``)."""
+    r"""Give the corpus word behind a word of the model (``\<unk>`` becomes ``<unk>``)."""
     return word[1:] if word[:1] == "\\" and _LOOKS_SPECIAL.fullmatch(word) else word

@@ -36,7 +36,7 @@ def is_unspaced(document: Document) -> bool:
 
 
 def find_doubt(document: Document, encoder: Encoder) -> str | None:
-    """One sentence about what is wrong with a text for this model, and what that means; None where nothing is."""
+    """Find what makes a text unsuitable for this model, as a sentence with its consequence; None where nothing does."""
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:
         return f"{document.id}: there are HTML tags in this text, which are read as words: give the text without them"

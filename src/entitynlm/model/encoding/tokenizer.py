@@ -44,7 +44,7 @@ class EncodedWords:
         return len(self.x)
 
     def __getitem__(self, part: slice) -> EncodedWords:
-        """Some words in a row."""
+        """Take some words in a row."""
         pieces = bounds = places = None
         if self.pieces is not None and self.piece_bounds is not None and self.piece_places is not None:
             start, stop, _ = part.indices(len(self))
@@ -70,13 +70,13 @@ class EncodedWords:
 
     @classmethod
     def of_ids(cls, ids: Iterable[int]) -> EncodedWords:
-        """Words of one sentence, given as ids of a vocabulary."""
+        """Make words of one sentence from ids of a vocabulary."""
         x = np.asarray(list(ids), dtype=np.int64)
         return cls(x, np.zeros_like(x))
 
     @classmethod
     def join(cls, texts: Sequence[EncodedWords]) -> EncodedWords:
-        """Several texts one after the other."""
+        """Join several texts, one after the other."""
 
         def concatenate(name: str) -> IntArray:
             return np.concatenate([getattr(text, name) for text in texts])
@@ -109,22 +109,22 @@ class Tokenizer(Protocol):
         ...
 
     def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords | None:
-        """The pieces of a text's words; None where each word is its own piece.
+        """Spell a text's words by pieces; None where each word is its own piece.
 
         :param spaces: (T,) whether white space stands before each word; None: before all but the first.
         """
         return None
 
     def encode_text(self, text: str, offsets: Sequence[Span]) -> SpelledWords | None:
-        """The pieces of a text as it stands, with all of its white space."""
+        """Spell a text as it stands, with all of its white space."""
         return None
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """The pieces of one word inside of a text."""
+        """Spell one word inside of a text."""
         ...
 
     def place(self, before: Sequence[int], last: int | None) -> int:
-        """The place of the next piece to be drawn, after the pieces of its word that stand ``before`` it.
+        """Find the place of the next piece to be drawn, after the pieces of its word that stand ``before`` it.
 
         :param last: the last piece of the word before; None at the start of a text.
         """
@@ -135,11 +135,11 @@ class Tokenizer(Protocol):
         return True
 
     def join(self, pieces: Sequence[int]) -> str:
-        """The word that pieces spell."""
+        """Give the word that pieces spell."""
         ...
 
     def write(self, pieces: Sequence[int]) -> str | None:
-        """The text that pieces stand for, with its white space; None where pieces do not say where that is."""
+        """Write the text that pieces stand for, with its white space; None where pieces do not say where that is."""
         return None
 
     def is_unknown(self, word: str) -> bool:
@@ -168,7 +168,7 @@ def register_tokenizer(tokenizer: TokenizerType) -> TokenizerType:
 
 
 def load_tokenizer(values: Mapping[str, Any]) -> Tokenizer:
-    """The tokenizer that ``{"name": …, **to_dict()}`` describes."""
+    """Load the tokenizer that ``{"name": …, **to_dict()}`` describes."""
     name = values.get("name")
     if name not in TOKENIZERS:
         known = ", ".join(sorted(TOKENIZERS))

@@ -38,7 +38,7 @@ and how many stay, but shorter than annotated: ``truncated`` to the longest leng
 def select_mentions(
     document: Document, *, singletons: Singletons
 ) -> tuple[tuple[Mention, ...], FilterCounts]:
-    """The mentions that the model sees, in text order and without overlaps, and what each step took away.
+    """Select the mentions that the model sees, in text order and without overlaps; also count what each step took away.
 
     1. With ``singletons="drop"``, entities annotated with one span go.
     2. Of mentions with the same span one stays: that of the entity with more mentions, then of the entity

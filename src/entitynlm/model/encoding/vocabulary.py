@@ -48,7 +48,7 @@ class Vocabulary(Tokenizer):
 
     @classmethod
     def build(cls, counts: Mapping[str, int], recipe: Recipe) -> Vocabulary:
-        """The most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
+        """Take the most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
 
         Ties go in alphabetical order (of code points). The size counts ordinary words: a vocabulary of 1,000
         has 1,000 words of the corpus and, besides them, the specials.
@@ -74,7 +74,7 @@ class Vocabulary(Tokenizer):
         return len(self._words)
 
     def __getitem__(self, word: str) -> int:
-        """The id of ``word``; that of ``<unk>`` where it is unknown."""
+        """Find the id of ``word``; that of ``<unk>`` where it is unknown."""
         return self._ids.get(word, self.unknown)
 
     def __eq__(self, other: object) -> bool:
@@ -112,7 +112,7 @@ class Vocabulary(Tokenizer):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
-        """The way back from JSON; anything but a list of words is an error."""
+        """Make a vocabulary from JSON; anything but a list of words is an error."""
         words = values.get("words")
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise DataError("a vocabulary is a list of words", found=type(words).__name__)
