@@ -53,6 +53,15 @@ def test_a_text_that_was_encoded_before_is_not_encoded_again(
     assert annotate_document(pretrained, STORY, encoded=encoded) == expected
 
 
+def test_documents_are_made_twice_once_for_each_pass(
+    pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, settle = [], Document._settle_mentions
+    monkeypatch.setattr(Document, "_settle_mentions", lambda *given: (made.append(given[0]), settle(*given)))
+    annotate_document(pretrained, STORY)
+    assert len(made) == 2
+
+
 def test_nothing_to_read_is_no_error(pretrained: Pretrained) -> None:
     empty = Document("empty", ())
     assert annotate_document(pretrained, empty) == empty

@@ -121,7 +121,7 @@ def test_ships_and_inns_are_no_persons() -> None:
     spans = [(0, 3, "s"), (5, 6, "s"), (7, 10, "s"), (14, 16, "r"), (17, 19, "r")]
     mentions, types = tuple(Mention(*span) for span in spans), {"s": "person", "r": "person"}
     document = Document("x", tuple(text.split()), mentions=mentions, entity_types=types)
-    assert find_things(document, read_discourse(document)) == {"s": "vehicle"}
+    assert find_things(read_discourse(document), document.mentions, document.entity_types) == {"s": "vehicle"}
 
 
 def test_the_narrator_is_one_and_not_he() -> None:

@@ -19,7 +19,7 @@ def index(document: Document) -> Dialogue:
 
 def settle(text: str) -> Document:
     document = read_marked(text)
-    return settle_entities(document, read_discourse(document))
+    return settle_entities(read_discourse(document), document.mentions, document.entity_types)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention, Span, sort_mentions
 
 CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
 
@@ -56,7 +56,7 @@ def annotate_document(
     known = document.entity_types if keep_mentions else {}
     types = {mention.span: known.get(mention.entity) for mention in document.mentions}
     resolution = link_mentions(resolver, found, discourse, types)
-    annotated = settle_entities(add_mentions(document, resolution, types), discourse)
+    annotated = settle_entities(discourse, *number_entities(resolution, types))
     return add_confidences(annotated, resolution) if scores else annotated
 
 
@@ -67,7 +67,6 @@ def link_mentions(
 
     :param types: of mentions whose entities had one.
     """
-    document = discourse.document
     rows = found.sure.nonzero().squeeze(1).tolist()
     first = resolver.cluster(discourse, found, rows, IdentityRules(discourse, found.take_spans(rows)))
     if not rows:
@@ -81,7 +80,7 @@ def link_mentions(
         [discourse.quotation_of[found.spans[row][0]] != NARRATION for row in rows],
     )
     joined = first._replace(clusters=index.join(first.clusters))
-    settled = settle_entities(add_mentions(document, joined, types), discourse)
+    settled = settle_entities(discourse, *number_entities(joined, types))
     participants = find_participants(settled, discourse, index)
     owners = [index.find_owner(reading.name) for reading in readings]
     rows = [row for row, owner in enumerate(owners) if found.sure[row] or owner is not None]
@@ -105,8 +104,10 @@ def get_resolver(pretrained: Pretrained) -> Resolver:
     return resolver
 
 
-def add_mentions(document: Document, found: Resolution, types: dict[Span, str | None]) -> Document:
-    """Put resolved mentions into a document: entities from 1 on, with the commonest type of their mentions.
+def number_entities(
+    found: Resolution, types: dict[Span, str | None]
+) -> tuple[tuple[Mention, ...], dict[str, str]]:
+    """Make mentions of a resolution: entities from 1 on, each with the commonest type of its mentions.
 
     :param types: of mentions whose entities had one.
     """
@@ -119,7 +120,7 @@ def add_mentions(document: Document, found: Resolution, types: dict[Span, str | 
             votes.setdefault(name, Counter())[type] += 1
         mentions.append(Mention(*span, name))
     commonest = {name: max(sorted(of), key=of.__getitem__) for name, of in votes.items()}
-    return document.with_mentions(mentions, commonest)
+    return sort_mentions(mentions), commonest
 
 
 def add_confidences(document: Document, found: Resolution) -> Document:

@@ -10,7 +10,7 @@ import torch
 from msgspec import structs
 from torch import Tensor, nn
 
-from entitynlm.coref.annotation import add_mentions, annotate_document
+from entitynlm.coref.annotation import annotate_document, number_entities
 from entitynlm.coref.cluster_features import ClusterMemory
 from entitynlm.coref.decoding import arrange_scores
 from entitynlm.coref.mention_table import NAME_CLASS, MentionTable
@@ -347,7 +347,7 @@ def measure_threshold(
         discourse = read_discourse(document)
         words = describe_words(discourse, resolver.words)
         mentions = resolver.find_in_states(discourse, words, [((0, len(document)), states.float())])
-        found.append(add_mentions(document, resolver.cluster(discourse, mentions), {}))
+        found.append(document.with_mentions(*number_entities(resolver.cluster(discourse, mentions), {})))
     return score_documents([document for document, _ in documents], found).conll
 
 

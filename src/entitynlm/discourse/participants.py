@@ -35,25 +35,27 @@ def add_quotations(document: Document, discourse: Discourse | None = None) -> Do
     return document.with_quotations(attribute_quotations(Dialogue.of_document(discourse, document)))
 
 
-def settle_entities(document: Document, discourse: Discourse) -> Document:
+def settle_entities(
+    discourse: Discourse, mentions: Sequence[Mention], entity_types: Mapping[str, str]
+) -> Document:
     """Correct entities by speech, and number them anew in text order.
 
     Quotations get speakers and addressees, the narrator gets the name that others use, and "I"
     and "you" in quotations become mentions of speakers and addressees.
     """
-    types = {**document.entity_types, **find_things(document, discourse)}
-    dialogue = Dialogue(discourse, document.mentions, types)
+    types = {**entity_types, **find_things(discourse, mentions, entity_types)}
+    dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
     named = name_partners(dialogue, quotations) | name_narrator(dialogue, quotations)
     quotations = [
         _rename_participants(quotation, lambda who: named.get(who, who)) for quotation in quotations
     ]
-    mentions = resolve_participants(dialogue, _rename(document.mentions, named), quotations)
+    mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
     numbers: dict[str, str] = {}
     for mention in mentions:
         numbers.setdefault(mention.entity, str(len(numbers) + 1))
     return dataclasses.replace(
-        document,
+        discourse.document,
         mentions=_rename(mentions, numbers),
         entity_types={numbers[entity]: type for entity, type in types.items() if entity in numbers},
         quotations=tuple(_rename_participants(quotation, numbers.get) for quotation in quotations),
@@ -197,22 +199,27 @@ def _may_narrate(dialogue: Dialogue, speakers: Sequence[str | None], entity: str
     return told <= votes
 
 
-def find_things(document: Document, discourse: Discourse) -> dict[str, str]:
+def find_things(
+    discourse: Discourse, mentions: Sequence[Mention], types: Mapping[str, str]
+) -> dict[str, str]:
     """Find entities that are taken for persons and are ships or inns, with their types.
 
     Their names (nearly) always have an article and no common noun: "the Mary Ellen", but not "the White Rabbit".
     """
     found: dict[str, str] = {}
-    for entity in document.entities:
-        mentions = entity.mentions if entity.type == "person" else ()
-        readings = [discourse.reader.read(mention.span) for mention in mentions]
+    people: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        if types.get(mention.entity) == "person":
+            people.setdefault(mention.entity, []).append(mention)
+    for person, own in people.items():
+        readings = [discourse.reader.read(mention.span) for mention in own]
         names = [reading.name for reading in readings if reading.name is not None]
         things = [
             name for name in names if name.has_article and (name.title or not any(map(_is_noun, name.words)))
         ]
         if len(things) >= FEWEST_ARTICLES and len(things) >= SURE_SHARE * len(names):
             female = any(reading.form == "she" for reading in readings)
-            found[entity.id] = "vehicle" if female else "place"
+            found[person] = "vehicle" if female else "place"
     return found
 
 
