@@ -5,33 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 
-from entitynlm.config import ModelConfig
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
+from support import small_models
 
 WORDS = 9
-CLASSES = np.array([-1, 1, 0, 2, 0, 1, 2, 0, 2])
+CLASSES = (-1, 1, 0, 2, 0, 1, 2, 0, 2)
 
 
 def make_network(mode: str, *, seed: int = 0, std: float = 0.6, **options: Any) -> EntityNetwork:
     """A network in evaluation mode; ``options`` are those of ``ModelConfig``."""
-    settings: dict[str, Any] = {
-        "hidden_size": 5,
-        "embedding_size": 4,
-        "max_length": 3,
-        "sigma": 0.0,
-        **options,
-    }
-    if settings.get("tied"):
-        settings["embedding_size"] = settings["hidden_size"]
-    network = EntityNetwork(ModelConfig(mode=mode, **settings), WORDS, 0, WordClasses(CLASSES))  # type: ignore[arg-type]
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in network.parameters():
-        parameter.data = std * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return network.double().eval()
+    settings = {"max_length": 3, "sigma": 0.0, "mode": mode, **options}
+    return small_models.make_network(words=WORDS, seed=seed, std=std, classes=CLASSES, **settings)
 
 
 def make_words(

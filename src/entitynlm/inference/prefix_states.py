@@ -141,7 +141,8 @@ class MentionStates:
     def __init__(self, model: EntityNetwork, document: EncodedDocument) -> None:
         self._network, self._document = model, document
         self._readings = Readings(document, size=CHUNK_WORDS, revisit=True)
-        self._kept: dict[int, StoryState] = {}
+        self._kept: dict[int, StoryState] = {}  # by the number of words that were read
+        self._latest = 0
         self._starting = (document.r > 0) & (np.append(1, document.l[:-1]) == 1)
         new = self._starting & (document.e > np.append(0, np.maximum.accumulate(document.e)[:-1]))
         self._firsts = np.flatnonzero(new)  # where entity 1, 2, … was mentioned first
@@ -150,21 +151,20 @@ class MentionStates:
     def before(self, t: int) -> Belief:
         """Give what is known before word t (from 0): one state, which is certain."""
         check_word(self._document, t)
-        near = max((place for place in self._kept if place <= t), default=-1)
-        for place in range(max(near, 0), t + 1):
-            if place == near:
-                state = self._kept[near]
-            elif place == 0:
-                tables = self._readings.find(0, self._network).model
-                state = StoryState.begin(self._network, tables, int(self._document.sentence[0]))
-            else:
-                state = self._observe(state, place - 1)
-            if place % STATES_APART == 0 or place == t:
+        if not self._kept:
+            tables = self._readings.find(0, self._network).model
+            self._kept[0] = StoryState.begin(self._network, tables, int(self._document.sentence[0]))
+        near = max(place for place in self._kept if place <= t)
+        state = self._kept[near]
+        for place in range(near + 1, t + 1):
+            state = self._observe(state, place - 1)
+            if place % STATES_APART == 0:
                 self._kept[place] = state
-        for place in [place for place in self._kept if place % STATES_APART and place not in (t, t - 1)]:
-            del self._kept[place]
+        if self._latest % STATES_APART:
+            del self._kept[self._latest]
+        self._latest, self._kept[t] = t, state
         known, chunk = self._firsts[: len(state.rows)], self._readings.find(t, self._network)
-        spans = np.stack([known, known + 1], axis=1) if len(known) else np.zeros((0, 2), dtype=np.int64)
+        spans = np.stack([known, known + 1], axis=1)
         return Belief(np.ones(1), (state,), (spans,), chunk.model, t - chunk.start)
 
     def _observe(self, state: StoryState, t: int) -> StoryState:
