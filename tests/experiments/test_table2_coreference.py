@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -16,10 +13,9 @@ from entitynlm.coref.candidates.candidate_files import (
     ScoredClustering,
     make_antecedent_scores,
 )
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table2_coreference import (
-    Block,
     Coreference,
     KeyedSplit,
     describe,
@@ -141,28 +137,6 @@ def test_folds_are_joined_document_by_document() -> None:
     assert len(joined.rows["test"]["one best"]) == 6
     assert sorted(joined.rows["test"]["one best"].doc_ids) == sorted(d.id for d in documents)
     assert sorted(joined.rows["dev"]["one best"].doc_ids) == sorted(d.id for d in documents)
-
-
-def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
-    splits, scores = make_case()
-    runner = Runner(tmp_path)
-    made: list[Block] = []
-
-    def make() -> Block:
-        made.append(Coreference(runner, 5).measure_block("small", splits, scores, make_bundle("generative")))
-        return made[-1]
-
-    def run(k: int) -> Block:
-        return runner.step("block", {"k": k}, make, encode=asdict, decode=Block.from_dict)
-
-    block = run(5)
-    assert run(5).to_figures(trials=50) == block.to_figures(trials=50)
-    assert len(made) == 1
-    run(6)  # made with other options: measured anew
-    assert len(made) == 2
-    (tmp_path / "block.json").write_text("{}")
-    with pytest.raises(DataError, match="measured again"):
-        run(6)
 
 
 def test_tables_of_given_lists() -> None:

@@ -139,24 +139,6 @@ def test_models_lists_the_packaged_one_and_smollm2() -> None:
     assert SMALL in run("models").stdout
 
 
-@needs_extra
-def test_models_in_folders(language_model: Path, tmp_path: Path) -> None:
-    entitynlm.EntityNLM.from_backbone(str(language_model)).save_pretrained(tmp_path / "runs" / "mine")
-    for given in (tmp_path / "runs", tmp_path / "runs" / "mine"):
-        found = json.loads(run("models", given, "--json", "-").stdout)["models"][-1]
-        assert found["name"].endswith("mine") and found["untrained"] and found["state"] == "ready"
-        assert found["language_model"]["model"] == str(language_model)
-    stored = tmp_path / "runs" / "mine" / "model.json"
-    stored.write_text(stored.read_text("utf-8").replace(str(language_model), "/gone"), encoding="utf-8")
-    assert (
-        "not here"
-        in json.loads(run("models", tmp_path / "runs", "--json", "-").stdout)["models"][-1]["state"]
-    )
-    (tmp_path / "empty").mkdir()
-    result = run("models", tmp_path / "empty")
-    assert isinstance(result.exception, ModelError) and "no model here" in str(result.exception)
-
-
 def test_listing_models_imports_neither_torch_nor_transformers() -> None:
     code = "import sys; from entitynlm.interfaces.cli import app; app(['models'], standalone_mode=False); "
     code += "assert not {'torch', 'transformers'} & set(sys.modules)"

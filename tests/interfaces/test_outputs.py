@@ -58,7 +58,6 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "data stats story.jsonl --json story.jsonl",
     "data show story.jsonl --json story.jsonl",
     "data check story.jsonl --json story.jsonl",
-    "models {model} --json {model}/model.json",
 ]
 
 

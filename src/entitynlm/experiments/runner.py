@@ -1,17 +1,13 @@
-"""The runner of all experiments: a step that is stored in the folder, and was made with the same settings, is not made again.
+"""The runner of all experiments: a model that is stored in the folder is not trained again, so the same call goes on.
 
-So an interrupted run goes on where it stopped, by the same call. Figures made with other settings are made anew; models made
-with other settings are never overwritten, since they may have taken hours.
+Models made with other settings are never overwritten, since they may have taken hours.
 """
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-import numpy as np
 
 from entitynlm.config import Mode
 from entitynlm.errors import ConfigError, DataError
@@ -25,13 +21,12 @@ from entitynlm.training.settings import Settings
 
 CORPUS_FILE = "corpus.json"
 
-Output = TypeVar("Output")
 Documents = Mapping[str, Sequence[Document]]  # documents by split
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs steps in a folder; without one nothing is stored, and every step is made."""
+    """Trains models in a folder; an experiment with a given model needs none."""
 
     folder: Path | None = None
     device: str = "cpu"
@@ -51,7 +46,11 @@ class Runner:
                 checksum = zlib.crc32("\0".join(document.tokens).encode(), checksum)
             marks[split] = [len(found), sum(len(document.tokens) for document in found), checksum]
         path = self.locate(CORPUS_FILE)
-        known = _read_json(path, "choose another folder") or {}
+        try:
+            known = read_json(path) if path.exists() else {}
+        except (OSError, ValueError) as error:
+            hint = "Choose another folder"
+            raise DataError(f"this file can't be read ({error})", path=path, hint=hint) from error
         different = [split for split in marks if split in known and known[split] != marks[split]]
         if different:
             raise ConfigError(
@@ -60,33 +59,6 @@ class Runner:
             )
         with write_atomically(path) as stream:
             json.dump({**known, **marks}, stream)
-
-    def step(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        make: Callable[[], Output],
-        *,
-        encode: Callable[[Output], Any],
-        decode: Callable[[Any], Output],
-    ) -> Output:
-        """Return the output of ``make``, or the one stored in ``name``.json if it was made with the same settings."""
-        if self.folder is None:
-            return make()
-        path = self.folder / f"{name}.json"
-        key = json.loads(json.dumps(settings))
-        hint = "remove the file, and it is measured again"
-        stored = _read_json(path, hint)
-        try:
-            if stored is not None and stored["settings"] == key:
-                return decode(stored["output"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"these figures can't be read ({error!r})", path=path, hint=hint) from error
-        made = make()
-        with write_atomically(path) as stream:
-            values = {"settings": key, "output": encode(made)}
-            json.dump(values, stream, ensure_ascii=False, default=np.ndarray.tolist)
-        return made
 
     def train(
         self, name: str, documents: Documents, settings: Settings, *, parts: Sequence[Mode], seed: int
@@ -114,12 +86,3 @@ class Runner:
         if trained is None:
             raise KeyboardInterrupt
         return trained
-
-
-def _read_json(path: Path, hint: str) -> Any:
-    try:
-        return read_json(path)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise DataError(f"this file can't be read ({error})", path=path, hint=hint) from error

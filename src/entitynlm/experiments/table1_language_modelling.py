@@ -1,15 +1,11 @@
 """The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
 
-OUT/seed-<n>/                       models (P, its proposal, the LSTM baseline), with checkpoints and logs
-OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
+OUT/seed-<n>/ has the models (P, its proposal, the LSTM baseline) with checkpoints and logs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
 from typing import Any
-
-import msgspec
 
 from entitynlm.config import Mode
 from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
@@ -93,7 +89,7 @@ class LanguageModelling:
         return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
 
     def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
-        """Train and measure for every seed whatever is not stored yet."""
+        """Train for every seed the models that are not stored yet, and measure them."""
         self.runner.check_corpus(self.documents)
         by_seed = [self._reproduce_seed(settings, seed) for seed in seeds]
         by_split = {split: [found[split] for found in by_seed] for split in self.splits}
@@ -103,23 +99,8 @@ class LanguageModelling:
         """Train P, its proposal and the LSTM, and measure them."""
         self.runner.progress.message(f"seed {seed}")
         trained = self.runner.train(f"seed-{seed}", self.documents, settings, parts=TRAINED_PARTS, seed=seed)
-        key = {
-            "trained": {part: trained.notes["training"][part] for part in TRAINED_PARTS},
-            "sampling": asdict(self.sampling),
-            "likelihoods": list(self.likelihoods),
-            "ngram": self.ngram,
-        }
-        gather = cache(lambda: self._gather(trained))
-        return {
-            split: self.runner.step(
-                f"scores/seed-{seed}-{split}",
-                key,
-                lambda split=split: self._measure(split, gather()),  # type: ignore[misc]
-                encode=SplitScores.to_dict,
-                decode=partial(msgspec.convert, type=SplitScores),
-            )
-            for split in self.splits
-        }
+        models = self._gather(trained)
+        return {split: self._measure(split, models) for split in self.splits}
 
     def _gather(self, pretrained: Pretrained) -> ModelsCompared:
         """The models compared, the 5-gram estimated over the same words."""

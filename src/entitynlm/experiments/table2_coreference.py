@@ -1,7 +1,6 @@
 """The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
 
-OUT/model, OUT/fold-<n>/model   EntityNLM, and that of a fold
-OUT/fold-<n>/figures.json       what was counted in a fold's documents
+OUT/model and OUT/fold-<n>/model have EntityNLM, and that of a fold.
 
 The rows are the baseline's one best, its candidates reranked, and the oracle. The baseline is another system, or our ranker.
 Weights are searched on the split called ``dev`` and used on all of them. In a cross-validation every document is tested once, by
@@ -15,9 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
-
-import msgspec
-import numpy as np
 
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
@@ -107,14 +103,6 @@ class Block:
         weights = {name: asdict(found) for name, found in self.weights.items()}
         return {"title": self.title, "splits": splits, "weights": weights}
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Block:
-        """Restore a block from ``asdict`` through JSON: counts, not scores, so folds can be joined and differences tested."""
-        try:
-            return msgspec.convert(values, cls, dec_hook=lambda kind, rows: np.array(rows, dtype=np.float64))
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from error
-
 
 @dataclass(frozen=True)
 class Coreference:
@@ -152,26 +140,15 @@ class Coreference:
         return self.measure_block(title, splits, ranked, pretrained)
 
     def cross_validate(self, documents: Sequence[Document], count: int, settings: Settings) -> list[Block]:
-        """Measure the block of each fold, over all documents, with our ranker; stored ones are not measured again."""
+        """Measure the block of each fold, over all documents, with our ranker."""
         say = self.runner.progress.message
         blocks = []
         for number, fold in enumerate(make_folds(documents, count)):
-
-            def measure(number: int = number, fold: Documents = fold) -> Block:
-                say(f"fold {number}: {len(fold['train'])} documents to train on")
-                splits = make_splits({name: fold[name] for name in (DEVELOPMENT, TESTED)})
-                pretrained = self.train(f"fold-{number}/model", fold, settings)
-                return self.measure_block(
-                    f"fold {number}", splits, self.rank(fold["train"], splits), pretrained
-                )
-
-            key = {
-                "k": self.k,
-                "methods": self.methods,
-                "documents": [[d.id for d in found] for found in fold.values()],
-            }
-            name = f"fold-{number}/figures"
-            block = self.runner.step(name, key, measure, encode=asdict, decode=Block.from_dict)
+            say(f"fold {number}: {len(fold['train'])} documents to train on")
+            splits = make_splits({name: fold[name] for name in (DEVELOPMENT, TESTED)})
+            pretrained = self.train(f"fold-{number}/model", fold, settings)
+            ranked = self.rank(fold["train"], splits)
+            block = self.measure_block(f"fold {number}", splits, ranked, pretrained)
             best = ", ".join(f"{name} {counts.conll:.2f}" for name, counts in block.rows[TESTED].items())
             say(f"fold {number + 1} of {count}: {best}")
             blocks.append(block)

@@ -88,8 +88,7 @@ def evaluate_coref(
 
     The baseline's scores are those of --scores; by default they are our ranker's, a linear model that is trained on the corpus's
     training documents in about a minute. EntityNLM is the --model, or is trained with --out, kept in that folder and used again;
-    without either there are the one best and the oracle. With --folds every document is tested once; a fold that is done is
-    stored, and the same command continues with the next one.
+    without either there are the one best and the oracle. With --folds every document is tested once.
 
     Examples:
 
