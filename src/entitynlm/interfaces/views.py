@@ -49,7 +49,7 @@ def draw_table(
     return table
 
 
-def number_entities(document: Document) -> dict[str, int]:
+def list_numbers(document: Document) -> dict[str, int]:
     """1, 2, … in order of first mention."""
     return {entity.id: number for number, entity in enumerate(document.entities, start=1)}
 
@@ -66,7 +66,7 @@ def write_subscript(number: int) -> str:
 
 def render_document(document: Document, *, sentences: int | None = None) -> Text:
     """The text, one line a sentence, with each mention bracketed and coloured; the innermost mention's colour wins."""
-    numbers = number_entities(document)
+    numbers = list_numbers(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     inside: dict[int, int] = {}  # token → number of the shortest mention around it
@@ -104,7 +104,7 @@ def _gap_before(document: Document, index: int) -> str:
 def list_entities(document: Document, *, limit: int = 30) -> Table:
     """The entities, those with the most mentions first: number, mentions, type, and the words of the first mention."""
     rows: list[Sequence[str | Text]] = []
-    numbers = number_entities(document)
+    numbers = list_numbers(document)
     ranked = sorted(document.entities, key=lambda entity: -len(entity.mentions))
     for entity in ranked[:limit]:
         number = numbers[entity.id]
@@ -121,7 +121,7 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
 
 def list_quotations(document: Document, *, limit: int = 30) -> Table:
     """The quotations with the numbers of their speakers and addressees, as in the text."""
-    numbers = number_entities(document)
+    numbers = list_numbers(document)
 
     def show(who: str | None) -> Text:
         if who is None:

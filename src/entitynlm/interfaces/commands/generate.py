@@ -172,7 +172,7 @@ class WordStream:
         """Print a continuation, unless its words are there already, and who is who in it and who of the cast is missing."""
         from rich.text import Text
 
-        from entitynlm.interfaces.views import colour_of, number_entities, render_document
+        from entitynlm.interfaces.views import colour_of, list_numbers, render_document
 
         if number > 1:
             self._print_title(number)
@@ -181,7 +181,7 @@ class WordStream:
         else:
             self.terminal.print()
         known = Text()
-        for entity, own in number_entities(story.document).items() if not self.plain else ():
+        for entity, own in list_numbers(story.document).items() if not self.plain else ():
             if entity in story.names:
                 known.append(make_printable(f"  {own} {story.names[entity]}"), style=colour_of(own))
         if known:
