@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from entitynlm.coref import word_inputs
-from entitynlm.coref.word_inputs import (
-    CAPITAL,
-    CAPITALS,
-    LOWER,
-    MARK,
-    WordList,
-    describe_words,
-)
+from entitynlm.coref.word_inputs import CAPITAL, CAPITALS, LOWER, MARK, WordList, describe_words
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 

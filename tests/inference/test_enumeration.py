@@ -106,9 +106,7 @@ def test_the_sampler_scores_as_the_model_does(options: dict[str, Any]) -> None:
     """log P and log Q of every analysis, and Q is a distribution over them: it covers the support and sums to one."""
     model = make_network("generative", seed=2, **options)
     proposal = make_network(
-        "causal",
-        seed=3,
-        **{k: v for k, v in options.items() if k not in ("softmax", "tied")},
+        "causal", seed=3, **{k: v for k, v in options.items() if k not in ("softmax", "tied")}
     )
     document = make_words(6 if options.get("max_length") == 2 else 5, seed=1, sentence_length=2)
     analyses = list_analyses(model, document)

@@ -78,14 +78,7 @@ def test_shifting() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"tied": True},
-        {"mention_positions": 2},
-    ],
-)
+@pytest.mark.parametrize("options", [{}, {"tied": True}, {"mention_positions": 2}])
 def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:
     model = make_network("generative", std=1.0, **options).to(dtype)
     proposal, document = make_network("causal", seed=1).to(dtype), make_words(200)

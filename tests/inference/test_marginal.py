@@ -9,13 +9,7 @@ import pytest
 import torch
 
 from entitynlm.errors import ConfigError, InferenceError
-from entitynlm.inference.marginal import (
-    METHODS,
-    Method,
-    average_words,
-    estimate_error,
-    estimate_log_prob,
-)
+from entitynlm.inference.marginal import METHODS, Method, average_words, estimate_error, estimate_log_prob
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses, with_analysis
@@ -45,13 +39,7 @@ def test_filtered_estimates_have_no_bias() -> None:
     model, proposal = make_network("generative"), make_network("causal", seed=1, std=0.3)
     document = make_words(5)
     estimate = estimate_log_prob(
-        model,
-        proposal,
-        document,
-        particles=4,
-        repeats=150,
-        check_every=1,
-        resample_threshold=1.0,
+        model, proposal, document, particles=4, repeats=150, check_every=1, resample_threshold=1.0
     )
     assert_unbiased(np.exp(estimate.repeats - enumerate_log_prob(model, document)))
     assert estimate.resamplings > 3  # of four times that there is still something to come

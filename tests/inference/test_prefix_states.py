@@ -52,9 +52,7 @@ def test_the_order_of_questions_changes_nothing(networks: tuple[EntityNetwork, E
         assert np.allclose(summarise(jumping.before(t)), expected[t], atol=1e-9)
 
 
-def test_reading_ahead_changes_nothing_and_saves_words(
-    networks: tuple[EntityNetwork, EntityNetwork],
-) -> None:
+def test_reading_ahead_changes_nothing_and_saves_words(networks: tuple[EntityNetwork, EntityNetwork]) -> None:
     plain, prepared = make_states(networks), make_states(networks)
     prepared.advance(len(WORDS))
     assert plain.count_missing(20) == 20 and prepared.count_missing(20) <= prefix_states.LEAST_GAP
@@ -73,9 +71,7 @@ def test_chunks_change_nothing(
         assert np.allclose(summarise(cut.before(t)), values, atol=1e-6)
 
 
-def test_it_expects_as_many_mentions_as_surprisal_does(
-    networks: tuple[EntityNetwork, EntityNetwork],
-) -> None:
+def test_it_expects_as_many_mentions_as_surprisal_does(networks: tuple[EntityNetwork, EntityNetwork]) -> None:
     """Two particle filters with other random numbers: the same within the error of sampling."""
     document = make_document(WORDS, [], SENTENCES)
     states = PrefixStates(*networks, document, particles=600)

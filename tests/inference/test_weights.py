@@ -10,12 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import softmax
 
 from entitynlm.inference import weights as weighing
-from entitynlm.inference.weights import (
-    draw_offspring,
-    log_mean_exp,
-    log_sum_exp,
-    measure_islands,
-)
+from entitynlm.inference.weights import draw_offspring, log_mean_exp, log_sum_exp, measure_islands
 
 moderate = arrays(np.float64, st.integers(1, 30), elements=st.floats(-30, 30))
 

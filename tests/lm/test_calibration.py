@@ -20,8 +20,7 @@ had. Clara Whitfield wrote it down. A visit to the harbour museum, she thought, 
 
 
 @pytest.mark.parametrize(
-    ("name", "seeds"),
-    [(SMALL, 6), pytest.param(ON_SMOLLM2, 1, marks=[needs_smollm2, pytest.mark.slow])],
+    ("name", "seeds"), [(SMALL, 6), pytest.param(ON_SMOLLM2, 1, marks=[needs_smollm2, pytest.mark.slow])]
 )
 def test_errors_are_calibrated(name: str, seeds: int) -> None:
     """Names of several words come again and again: where mentions could copy them, errors were far too small."""

@@ -8,11 +8,7 @@ import pytest
 
 from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.model import language_models
-from entitynlm.model.language_models import (
-    check_language_model,
-    list_missing,
-    strip_prefix,
-)
+from entitynlm.model.language_models import check_language_model, list_missing, strip_prefix
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.model.batch.document_index import index_document
-from entitynlm.model.batch.scores import (
-    Carried,
-    Window,
-    cut_windows,
-    score_encoded,
-    score_windows,
-)
+from entitynlm.model.batch.scores import Carried, Window, cut_windows, score_encoded, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -39,13 +33,7 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
     borders = [0, *cuts, len(document)]
     for start, end in pairwise(borders):
         past = windows[-1].index.future if windows else None
-        index = index_document(
-            document,
-            network.feature_set,
-            start=start,
-            end=end,
-            past=past,
-        )
+        index = index_document(document, network.feature_set, start=start, end=end, past=past)
         windows.append(Window(document.words[start:end], index))
     return windows
 

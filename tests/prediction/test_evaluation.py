@@ -20,11 +20,7 @@ from entitynlm.prediction.evaluation import (
     measure_people,
     measure_row,
 )
-from entitynlm.prediction.slots import (
-    collect_slots,
-    find_similar_slots,
-    read_guesses,
-)
+from entitynlm.prediction.slots import collect_slots, find_similar_slots, read_guesses
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import load_settings
 from support.small_bundles import make_bundle

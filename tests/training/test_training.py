@@ -133,12 +133,7 @@ def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_pa
 
 def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_path: Path) -> None:
     pretrained = train_pretrained(
-        stories[:10],
-        stories[10:],
-        make_settings(),
-        parts=("generative", "causal"),
-        seed=1,
-        folder=tmp_path,
+        stories[:10], stories[10:], make_settings(), parts=("generative", "causal"), seed=1, folder=tmp_path
     )
     assert pretrained is not None
     model, stored = EntityNLM(pretrained), EntityNLM.from_pretrained(tmp_path)

@@ -35,11 +35,7 @@ class StoryOpening:
     """
 
     def __init__(
-        self,
-        pretrained: Pretrained,
-        prompt: Document | None,
-        cast: Sequence[str],
-        draws: torch.Generator,
+        self, pretrained: Pretrained, prompt: Document | None, cast: Sequence[str], draws: torch.Generator
     ) -> None:
         self.network, self.encoder = pretrained.get("generative").eval(), pretrained.encoder
         self.noise = DrawnNoise(draws)

@@ -112,12 +112,7 @@ class Population:
     """
 
     def __init__(
-        self,
-        model: WordTables,
-        proposal: WordTables | None,
-        particles: int,
-        islands: int,
-        places: int,
+        self, model: WordTables, proposal: WordTables | None, particles: int, islands: int, places: int
     ) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)

@@ -12,12 +12,7 @@ import numpy as np
 from msgspec import structs
 
 from entitynlm.errors import DataError
-from entitynlm.inference.marginal import (
-    PRIOR_SHARE,
-    Method,
-    average_words,
-    estimate_log_prob,
-)
+from entitynlm.inference.marginal import PRIOR_SHARE, Method, average_words, estimate_log_prob
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, Likelihood, ModelScores, SplitScores
@@ -101,9 +96,7 @@ def make_bare(pretrained: Pretrained) -> LanguageModel:
 
 
 def measure_rnnlm(
-    network: LanguageModel,
-    documents: Sequence[EncodedDocument],
-    progress: Progress = SILENT,
+    network: LanguageModel, documents: Sequence[EncodedDocument], progress: Progress = SILENT
 ) -> ModelScores:
     """Measure a language model without entities: the LSTM, or a pretrained one."""
 

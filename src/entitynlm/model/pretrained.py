@@ -33,13 +33,7 @@ from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_models import BACKBONE_PREFIX
-from entitynlm.model.packaged import (
-    CONFIG_FILE,
-    check_hashes,
-    check_language_model_of,
-    find_file,
-    find_model,
-)
+from entitynlm.model.packaged import CONFIG_FILE, check_hashes, check_language_model_of, find_file, find_model
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.model.stored_weights import build_network, read_weights
 

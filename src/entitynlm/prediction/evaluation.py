@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.prediction.choices import (
-    NEW,
-    SMALLEST_SHARE,
-    Answer,
-    Choice,
-    Chooser,
-    find_entities,
-    mix,
-)
+from entitynlm.prediction.choices import NEW, SMALLEST_SHARE, Answer, Choice, Chooser, find_entities, mix
 from entitynlm.prediction.contexts import PRONOUN_HEADS
 from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track

@@ -184,11 +184,7 @@ class Walk:
         """List the likeliest words without any entity, over all ways to go on, and at the start of each way."""
         heaviest = belief.states[int(np.argmax(belief.weights))]
         chosen = [(way.probability, way.state) for way in ways if way.state is not None]
-        states = [
-            StoryState(heaviest.network, heaviest.states),
-            heaviest,
-            *(state for _, state in chosen),
-        ]
+        states = [StoryState(heaviest.network, heaviest.states), heaviest, *(state for _, state in chosen)]
         h = torch.from_numpy(belief.tables.contexts[belief.at : belief.at + 1]).to(self._network.W_r.device)
         log_probs = log_prob_pieces(states, h)
         without, *probs = log_probs.double().exp().cpu().numpy()

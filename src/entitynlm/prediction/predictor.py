@@ -231,22 +231,12 @@ def train_predictor(
         network.start_from_glove(extractor.word_ids)
     learned, held_out = map(join_batches, batches)
     best = fit_network(network, learned, held_out, seed=seed, say=say)
-    notes = {
-        "states": sizes[1:],
-        "embeddings": GLOVE if has_glove else "random",
-        "seed": seed,
-        "best": best,
-    }
+    notes = {"states": sizes[1:], "embeddings": GLOVE if has_glove else "random", "seed": seed, "best": best}
     return EntityPredictor(network, extractor.words, extractor.types, notes)
 
 
 def fit_network(
-    network: StateNetwork,
-    train: SlotBatch,
-    development: SlotBatch,
-    *,
-    seed: int,
-    say: Callable[[str], None],
+    network: StateNetwork, train: SlotBatch, development: SlotBatch, *, seed: int, say: Callable[[str], None]
 ) -> dict[str, float]:
     """Train, put the best epoch's weights into the network, and return that epoch's losses and accuracy."""
     rng = np.random.default_rng(seed)

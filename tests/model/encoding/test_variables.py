@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.model.encoding.preprocessing import Recipe, WordSequence, prepare_words
-from entitynlm.model.encoding.variables import (
-    Analysis,
-    FilterCounts,
-    analyse,
-    select_mentions,
-)
+from entitynlm.model.encoding.variables import Analysis, FilterCounts, analyse, select_mentions
 from entitynlm.text.document import Document, Mention
 from support.small_documents import documents, running_example
 

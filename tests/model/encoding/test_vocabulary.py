@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
-from entitynlm.model.encoding.preprocessing import (
-    NUM,
-    SENTENCE_END,
-    START,
-    UNK,
-    Recipe,
-    prepare_words,
-)
+from entitynlm.model.encoding.preprocessing import NUM, SENTENCE_END, START, UNK, Recipe, prepare_words
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.document import Document
 from support.small_documents import documents

@@ -10,11 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.candidates.candidate_files import (
-    NO_ANTECEDENT,
-    AntecedentScores,
-    make_antecedent_scores,
-)
+from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, describe_mentions, relate_mentions

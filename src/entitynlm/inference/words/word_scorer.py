@@ -58,11 +58,7 @@ class WordPairs(NamedTuple):
 
 @torch.no_grad()
 def score_words(
-    network: EntityNetwork,
-    tables: WordTables,
-    words: np.ndarray,
-    vectors: np.ndarray,
-    places: np.ndarray,
+    network: EntityNetwork, tables: WordTables, words: np.ndarray, vectors: np.ndarray, places: np.ndarray
 ) -> FloatArray:
     """(n,) equation 6 for pairs of a word, given by its row in the tables, and a vector of e_current, a few at a time.
 
@@ -91,13 +87,7 @@ class WordScorer:
         self.without_entities: list[float] = []
 
     @torch.no_grad()
-    def score(
-        self,
-        states: StateTable,
-        tables: WordTables,
-        segment: Segment,
-        choices: Choices,
-    ) -> FloatArray:
+    def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
         """Give (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
         used = int(choices.pairs[0])
         contexts = choices.pair_contexts[:used]

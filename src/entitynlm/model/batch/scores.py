@@ -294,10 +294,7 @@ def score_language_model(network: LanguageModel, reading: HiddenStates, word_sha
 
 
 def score_encoded(
-    network: EntityNetwork,
-    documents: Sequence[EncodedDocument],
-    *,
-    noise: Noise | None,
+    network: EntityNetwork, documents: Sequence[EncodedDocument], *, noise: Noise | None
 ) -> Scores:
     """Read, lay out and score whole documents."""
     windows = [cut_windows(document, network)[0] for document in documents]

@@ -9,15 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.model.encoding.preprocessing import (
-    NUM,
-    SENTENCE_END,
-    SPECIALS,
-    START,
-    UNK,
-    IntArray,
-    Recipe,
-)
+from entitynlm.model.encoding.preprocessing import NUM, SENTENCE_END, SPECIALS, START, UNK, IntArray, Recipe
 from entitynlm.model.encoding.tokenizer import Tokenizer, register_tokenizer
 
 

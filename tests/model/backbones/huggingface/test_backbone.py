@@ -45,12 +45,7 @@ STORY = Document(
         Mention(10, 11, "bob"),
     ),
 )
-CHANGES = {
-    "model.hidden_size": 4,
-    "model.max_length": 3,
-    "model.sigma": 0.0,
-    "model.dropout": 0.0,
-}
+CHANGES = {"model.hidden_size": 4, "model.max_length": 3, "model.sigma": 0.0, "model.dropout": 0.0}
 
 
 @pytest.fixture(autouse=True)

@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import Encoder, find_spaces
-from entitynlm.model.encoding.preprocessing import (
-    SENTENCE_END,
-    SUBWORD_RECIPE,
-    escape_word,
-    unescape_word,
-)
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, SUBWORD_RECIPE, escape_word, unescape_word
 from entitynlm.model.encoding.tokenizer import load_tokenizer
 from entitynlm.text.detokenization import write_plainly
 from entitynlm.text.document import Document

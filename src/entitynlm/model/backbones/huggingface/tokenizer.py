@@ -57,14 +57,7 @@ class SubwordTokenizer(Tokenizer):
     tokenizer_name: ClassVar[str] = "subword"
 
     def __init__(
-        self,
-        tokenizer: Any,
-        *,
-        model: str,
-        digest: str,
-        size: int,
-        start: int,
-        boundaries: bool = True,
+        self, tokenizer: Any, *, model: str, digest: str, size: int, start: int, boundaries: bool = True
     ) -> None:
         """
         :param tokenizer: a fast one, of the library `tokenizers`, which is taken over and changed.
