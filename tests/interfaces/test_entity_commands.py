@@ -90,15 +90,14 @@ def test_evaluate_finds_the_stored_models_and_gets_the_same(
         assert found["rows"][name] == figures["rows"][name]
 
 
-@pytest.mark.parametrize("options", [[], ["--predictor"]])
 def test_predict_entity_writes_one_line_per_mention(
-    corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path, options: list[str]
+    corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path
 ) -> None:
     out, _ = reproduced
     table = tmp_path / "table.tsv"
     run(
         "predict-entity", corpus / "test.jsonl", "--model", out / "seed-1", "--out", table, "--threads", 1,
-        "--json", tmp_path / "summary.json", *options,
+        "--json", tmp_path / "summary.json",
     )  # fmt: skip
     heading, *lines = [line.split("\t") for line in table.read_text().splitlines()]
     summary = json.loads((tmp_path / "summary.json").read_text())

@@ -40,8 +40,7 @@ def run(*words: str | Path) -> Result:
 
 @pytest.mark.parametrize(
     "line",
-    ["surprisal story.txt --mentions given", "report story.txt --mentions given", "annotate story.txt --keep-mentions",
-     "predict-entity story.txt --predictor"],
+    ["surprisal story.txt --mentions given", "report story.txt --mentions given", "annotate story.txt --keep-mentions"],
 )  # fmt: skip
 def test_what_needs_mentions_says_so(line: str, folder: Path, model: Path) -> None:
     result = run(*line.split(), "--model", model)

@@ -162,7 +162,6 @@ def show(
     document: options.DocumentId = None,
     split: options.Split = None,
     sentences: options.Sentences = None,
-    sequences: bool = False,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -171,13 +170,11 @@ def show(
     Examples:
 
       entitynlm data show corpora/stories --split dev --sentences 10
-
-    :param sequences: Also show the paper's sequences X, R, E, L.
     """
     from entitynlm.interfaces.views import show_document
 
     found = pick_document(open_corpus(corpus, format=format).documents(split), corpus, document)
     terminal.print(found.id, style="bold", markup=False)
-    show_document(terminal, found, sentences=sentences, sequences=sequences)
+    show_document(terminal, found, sentences=sentences)
     figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}
     terminal.write_json({"id": found.id, **figures})

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import Files, read_inputs, require_mentions
+from entitynlm.interfaces.inputs import Files, read_inputs
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.slots import find_all_slots
 from entitynlm.progress import track
@@ -29,7 +28,6 @@ def predict_entity(
     files: Files = None,
     model: options.ModelOptions,
     out: options.Output = STANDARD,
-    predictor: bool = False,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -47,53 +45,30 @@ def predict_entity(
       entitynlm predict-entity stories.jsonl --model runs/inscript --out predictions.tsv --json summary.json
 
     :param out: The table's file; '-': standard output.
-    :param predictor: Ask the entity predictor that `evaluate entity` has stored in the model's folder.
     """
     assert files is not None
     if out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --out - both want standard output; give one of them a file")
     documents = read_inputs(files, terminal, format=format)
-    if predictor:
-        documents = require_mentions(documents, "--predictor", terminal)
-    chooser, annotate = load_chooser(model, terminal, predictor=predictor)
+    pretrained = model.load(terminal)
+    from entitynlm.coref.annotation import annotate_document
+    from entitynlm.prediction.network_choice import NetworkChooser
+
+    chooser = NetworkChooser(pretrained.get("generative"), pretrained.encoder)
     summary: list[dict[str, Any]] = []
     with write_atomically(out) as stream:
         stream.write("\t".join(HEADING) + "\n")
         for path, document in track(terminal, "predicting", documents):
-            found = bool(annotate and not document.mentions)
-            if annotate and found:
+            found = not document.mentions
+            if found:
                 told = "there were no mentions in it, so the model has found them"
                 terminal.remark(f"remark: {path}: {told}", markup=False)
-                document = annotate(document)
+                terminal.doubt(document, pretrained)
+                document = annotate_document(pretrained, document)
             lines, figures = predict_mentions(document, chooser)
             stream.writelines("\t".join(map(show_cell, line)) + "\n" for line in lines)
             summary.append({**figures, "mentions_found": found})
     terminal.write_json({"task": "predict-entity", "model": model.model, "documents": summary})
-
-
-def load_chooser(
-    model: options.ModelOptions, terminal: Terminal, *, predictor: bool
-) -> tuple[Chooser, Callable[[Document], Document] | None]:
-    """Load the model itself with a function that finds mentions, or the entity predictor that is stored with it."""
-    pretrained = model.load(terminal)
-    if predictor:
-        from entitynlm.prediction.predictor import EntityPredictor, StateChooser
-        from entitynlm.prediction.slot_batches import StoryStates
-
-        found = pretrained.get_component(EntityPredictor)
-        if found is None:
-            raise ModelError(
-                f"{model.model}: there is no entity predictor here; `evaluate entity --out` trains one"
-            )
-        return StateChooser(found, StoryStates.of_model(pretrained)), None
-    from entitynlm.coref.annotation import annotate_document
-    from entitynlm.prediction.network_choice import NetworkChooser
-
-    def annotate(document: Document) -> Document:
-        terminal.doubt(document, pretrained)
-        return annotate_document(pretrained, document)
-
-    return NetworkChooser(pretrained.get("generative"), pretrained.encoder), annotate
 
 
 def predict_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:

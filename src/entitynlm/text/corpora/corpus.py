@@ -94,12 +94,8 @@ def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
 
 def _recognise_inscript(folder: Path) -> Recognised | None:
     """InScript's data/trainFiles, devFiles and testFiles with *.drs."""
-    placed = [
-        (split, path)
-        for split in SPLIT_ORDER
-        for base in (folder / "data", folder)
-        for path in (base / f"{split}Files").rglob("*.drs")
-    ]
+    files = ((split, folder / "data" / f"{split}Files") for split in SPLIT_ORDER)
+    placed = [(split, path) for split, place in files for path in place.rglob("*.drs")]
     return ("inscript", arrange_splits(placed), "InScript's own folders") if placed else None
 
 
@@ -122,12 +118,10 @@ def _recognise_gum(folder: Path) -> Recognised | None:
 
 def _recognise_litbank(folder: Path) -> Recognised | None:
     """LitBank's *_brat.conll in conll/ (or *_brat.ann in brat/)."""
-    for ending in ("_brat.conll", "_brat.ann"):
-        for place in ("conll", "brat", "coref/conll", "coref/brat", "."):
-            if files := sorted((folder / place).glob(f"*{ending}")):
-                rule = "every 9th file by name, from index 8 test, from 4 dev"
-                return "litbank", split_every_ninth(files), rule
-    return None
+    rule = "every 9th file by name, from index 8 test, from 4 dev"
+    places = ("conll/*_brat.conll", "*_brat.conll", "brat/*_brat.ann", "*_brat.ann")
+    found = next((files for place in places if (files := sorted(folder.glob(place)))), None)
+    return ("litbank", split_every_ninth(found), rule) if found else None
 
 
 def _recognise_conll2012(folder: Path) -> Recognised | None:
