@@ -65,13 +65,16 @@ class EntityNLM:
         return cls(load_model(choose_model(path), device=device))
 
     @classmethod
-    def from_backbone(cls, name: str, *, device: str = "cpu", seed: int = 1) -> EntityNLM:
+    def from_backbone(
+        cls, name: str, *, device: str = "cpu", seed: int = 1, start_piece: str | None = None
+    ) -> EntityNLM:
         """A pretrained language model with an untrained entity side: its words are the language model's own.
 
         :param name: ``smollm2``, a folder of ``transformers``, a ``.gguf`` file, or a name on the Hugging Face hub.
         :param seed: of the random parameters that guess at entities until they are trained.
+        :param start_piece: read before a text; None: the one that separated the language model's documents.
         """
-        return cls(make_untrained(name, device=device, seed=seed))
+        return cls(make_untrained(name, device=device, seed=seed, start_piece=start_piece))
 
     def __repr__(self) -> str:
         network = next(iter(self.pretrained.parts.values()), None)
@@ -151,6 +154,7 @@ class EntityNLM:
         base: float = 2.0,
         word_boundaries: bool | None = None,
         white_space: Literal["exact", "collapsed"] = "exact",
+        top_words: int = 0,
         seed: int = 0,
         progress: Progress = SILENT,
     ) -> Surprisal:
@@ -165,6 +169,8 @@ class EntityNLM:
             the model was trained, which is with them.
         :param white_space: a pretrained language model reads paragraph breaks and double spaces as they stand (``exact``), or
             one space for each (``collapsed``).
+        :param top_words: if above 0, rows of tokens also have the entropy over the next word, the rank of the word that came, and
+            so many likeliest words with their probabilities.
         """
         settings: dict[str, Any] = {
             "samples": samples,
@@ -172,6 +178,7 @@ class EntityNLM:
             "seed": seed,
             "progress": progress,
         }
+        settings |= {"top_words": top_words}
         pretrained = choose_spelling(self.pretrained, word_boundaries, exact=white_space == "exact")
         found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
         if found.mentions:
@@ -187,6 +194,8 @@ class EntityNLM:
         samples: int = 12,
         repeats: int = 8,
         base: float = 2.0,
+        white_space: Literal["exact", "collapsed"] = "exact",
+        top_words: int = 0,
         seed: int = 0,
     ) -> ItemTable:
         """The surprisal of experimental items, region by region: a table with ``rows`` and ``to_pandas()``.
@@ -194,11 +203,13 @@ class EntityNLM:
         :param path: of the file of items (``entitynlm surprisal --help`` says what it has).
         :param rows: ``mentions`` for a row per mention of the targets.
         :param compare: a column, such as ``condition``, for differences within items.
+        :param white_space: and :param top_words: as for :meth:`surprisal`; the words are those in place of a region's first.
         """
         options: dict[str, Any] = {"samples": samples, "repeats": repeats, "base": base, "seed": seed}
         items = read_items(path)
         items = items if compare is None else name_conditions(items, compare)
-        measured = list(measure_items(self.pretrained, items, **options))
+        pretrained = choose_spelling(self.pretrained, exact=white_space == "exact")
+        measured = list(measure_items(pretrained, items, top_words=top_words, **options))
         return tabulate_items(measured, rows, compare=compare is not None)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:

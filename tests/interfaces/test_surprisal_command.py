@@ -161,6 +161,14 @@ def test_columns_that_are_kept_have_names_that_can_be_used(model: Path, tmp_path
     assert list(row)[-5:] == kept and [row[name] for name in kept] == ["3", "c", "s", "t", "w"]
 
 
+def test_expected_words_are_columns_on_request(model: Path, tmp_path: Path) -> None:
+    (row, *_) = read(run(model, "--top-words", 2, text=STORY).stdout)
+    own = ["next_entropy", "rank", "top_1", "top_1_probability", "top_2", "top_2_probability"]
+    assert list(row)[-6:] == own and float(row["top_1_probability"]) >= float(row["top_2_probability"]) > 0
+    result = run(model, "--start-piece", "<s>", text=STORY)
+    assert isinstance(result.exception, ConfigError) and "start piece" in str(result.exception)
+
+
 @pytest.mark.parametrize("option", [["--format", "conllu"], ["--mentions", "given"]])
 def test_items_refuse_what_is_for_texts(model: Path, tmp_path: Path, option: list[str]) -> None:
     items = tmp_path / "items.txt"

@@ -89,12 +89,14 @@ class Terminal(Progress):
             text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
             write_text(self.json_path, text + "\n")
 
-    def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
+    def load_model(
+        self, path: str | Path, device: str = "cpu", *, start_piece: str | None = None
+    ) -> Pretrained:
         """A model, with remarks on standard error: its name, and what there is to say about it."""
         from entitynlm.model.loading import load_model
 
         self.unpack_for(path)
-        pretrained = load_model(path, device=device)
+        pretrained = load_model(path, device=device, start_piece=start_piece)
         self.remark(f"model: {print_path(path)}", markup=False)
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)

@@ -206,10 +206,10 @@ class ModelOptions:
     device: Device = "cpu"
     threads: Threads = None
 
-    def load(self, terminal: Terminal) -> Pretrained:
+    def load(self, terminal: Terminal, *, start_piece: str | None = None) -> Pretrained:
         """The model, on its device. Torch is imported here and not before."""
         prepare_torch(self.device, self.threads)
-        return terminal.load_model(self.model, self.device)
+        return terminal.load_model(self.model, self.device, start_piece=start_piece)
 
 
 def sign(document: Document, model: str) -> Document:

@@ -25,6 +25,7 @@ import numpy as np
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
+from entitynlm.lm.next_words import add_columns
 from entitynlm.lm.surprisal import MentionRow, Surprisal, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
@@ -247,6 +248,8 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
     starts = np.array([start for start, _ in tables.analysed.offsets])
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
     place_of = {int(token): place for place, token in enumerate(tables.encoded.origin.tolist()) if token >= 0}
+    row_type = add_columns(RegionRow, tables.top_words) if tables.top_words else RegionRow
+    expected = [column.name for column in fields(row_type) if column.kw_only]  # of a region's first word
     rows, deviations = [], []
     found_regions = np.searchsorted(region_starts, [row.start or 0 for row in tables.mentions], side="right")
     mentions = [(int(r), row) for r, row in zip(found_regions, tables.mentions, strict=True) if r]
@@ -259,7 +262,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
         deviations.append(spread)
         referents = [row for number, row in mentions if number == region + 1]
         rows.append(
-            RegionRow(
+            row_type(
                 item.item,
                 item.condition,
                 region + 1,
@@ -271,6 +274,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
                 sum(bool(row.oov) for row in found),
                 sum(row.referent_surprisal for row in referents) if referents else None,
                 sum(row.entropy for row in referents) if referents else None,
+                **{name: getattr(found[0], name) for name in expected if found},
             )
         )
     return MeasuredItem(item, tuple(rows), np.array(deviations), tuple(mentions))
@@ -393,7 +397,7 @@ def tabulate_items(
             for found in measured for region, row in found.mentions
         ]  # fmt: skip
     else:
-        row_type = RegionRow
+        row_type = next((type(row) for found in measured for row in found.rows), RegionRow)
         pairs = [(asdict(row), found.item.others) for found in measured for row in found.rows]
     kept = name_kept(measured[0].item.others, row_type)
     columns = [(name, str) for name in kept]

@@ -20,6 +20,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, read_form
+from entitynlm.lm.next_words import NextWords, add_columns
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -70,6 +71,11 @@ class TokenRow:
     document: str
 
 
+def get_token_row(top_words: int) -> type[TokenRow]:
+    """Get the type of rows of tokens, with the columns of ``next_words`` where so many likely words are asked for."""
+    return add_columns(TokenRow, top_words) if top_words else TokenRow
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionRow:
     """One mention; ``docs/howto-surprisal.md`` explains the columns.
@@ -111,6 +117,7 @@ class Surprisal(Result):
     :param log_prob: log P(X) of this run in nats, with all sentence ends and the spelling of unknown words: the sum over words.
     :param deviations: (R, T) how far each repeat's surprisal of each of the model's words is from the estimate.
     :param source: what "without entities" was measured by.
+    :param top_words: how many likely words each row of a token has, beside the columns ``next_entropy`` and ``rank``.
     """
 
     INTERNAL = frozenset(("encoded", "originals", "trace", "deviations"))
@@ -126,6 +133,7 @@ class Surprisal(Result):
     base: float
     log_prob: float
     deviations: FloatArray
+    top_words: int = 0
 
     @property
     def total(self) -> float:
@@ -138,9 +146,10 @@ class Surprisal(Result):
 
     def to_pandas(self, rows: Literal["tokens", "mentions"] = "tokens") -> Any:
         """Make a pandas DataFrame of the rows of tokens or of mentions, with the columns of the tables that are written."""
-        pandas, kind = import_module("pandas"), TokenRow if rows == "tokens" else MentionRow
+        kind = get_token_row(self.top_words) if rows == "tokens" else MentionRow
         columns = [column.name for column in fields(kind)]
-        return pandas.DataFrame([asdict(row) for row in getattr(self, rows)], columns=columns)
+        found = [asdict(row) for row in getattr(self, rows)]
+        return import_module("pandas").DataFrame(found, columns=columns)
 
 
 def measure_surprisal(
@@ -152,6 +161,7 @@ def measure_surprisal(
     repeats: int = SURPRISAL_REPEATS,
     seed: int = 0,
     base: float = 2.0,
+    top_words: int = 0,
     progress: Progress = SILENT,
 ) -> Surprisal:
     """Measure the surprisal of all tokens and referents of a document.
@@ -161,6 +171,7 @@ def measure_surprisal(
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
+    :param top_words: if above 0, also columns for what was expected in a word's place (``next_words``), with so many words.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
@@ -176,22 +187,23 @@ def measure_surprisal(
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     traced = given or bool(document.mentions)
-    trace = (
-        trace_referents(model, encoded, with_words=given, readings=readings)
-        if traced
-        else Trace.empty(encoded)
-    )
+    expected = NextWords(model, pretrained.encoder.tokenizer, top_words, 1 / math.log(base))
+    trace = Trace.empty(encoded)
+    if traced:
+        observer = expected.note if given and top_words else None
+        trace = trace_referents(model, encoded, with_words=given, readings=readings, observer=observer)
     words: WordEstimates | None = None
     if given or not len(encoded):
         words = WordEstimates(trace.log_words, np.full(len(encoded), math.nan), None)
     elif not pretrained.untrained:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
-        words = estimate_words(
-            model, pretrained.get("causal"), encoded, readings, progress=progress, **sampling
-        )
+        sampling |= {"next_words": expected if top_words else None, "progress": progress}
+        words = estimate_words(model, pretrained.get("causal"), encoded, readings, **sampling)
+    elif top_words:
+        expected.note_language_model(readings)
     without, source = score_without_entities(pretrained, encoded, readings, words)
     words = words or WordEstimates(without, np.zeros(len(encoded)), None)
-    writer = _RowWriter(text, words, without, trace if given else None, 1 / math.log(base))
+    writer = _RowWriter(text, words, without, trace if given else None, expected)
     found = (
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
     )
@@ -207,6 +219,7 @@ def measure_surprisal(
         base,
         math.fsum(writer.log_probs.tolist()),
         words.deviations / math.log(base) if words.deviations.size else np.zeros((1, len(encoded))),
+        top_words,
     )
 
 
@@ -216,9 +229,10 @@ class _RowWriter:
     estimates: WordEstimates
     without: FloatArray
     given: Trace | None
-    unit: float
+    expected: NextWords
 
     def __post_init__(self) -> None:
+        self.unit, self.row_type = self.expected.unit, get_token_row(self.expected.top)
         self.document = self.text.document
         self.closed = isinstance(self.text.encoder.tokenizer, Vocabulary)
         self.spelling = np.full(len(self.text.encoded), math.nan)
@@ -247,7 +261,7 @@ class _RowWriter:
         word = None if place is None else self.text.words.words[place]
         known = self.closed and word is not None
         start, end = self._locate(index, index)
-        return TokenRow(
+        return self.row_type(
             sentence_id=sentence + 1,
             token_id=index - self.document.sentences[sentence][0] + 1,
             token=self.document.tokens[index],
@@ -261,6 +275,7 @@ class _RowWriter:
             start=start,
             end=end,
             document=self.document.id,
+            **(self.expected.columns.get(place, {}) if place is not None else {}),
         )
 
     def _describe_reader(self, place: int | None, owner: str | None) -> dict[str, Any]:

@@ -14,10 +14,12 @@ import numpy as np
 import torch
 
 from entitynlm.inference.marginal import make_filter
+from entitynlm.inference.particle_filter import WeighedSegment
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_baseline
 from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
+from entitynlm.lm.next_words import NextWords
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -55,6 +57,7 @@ def estimate_words(
     particles: int = 12,
     repeats: int = 8,
     seed: int = 0,
+    next_words: NextWords | None = None,
     progress: Progress = SILENT,
 ) -> WordEstimates:
     """Estimate every word's probability given the words before it; the annotation is not looked at.
@@ -64,7 +67,14 @@ def estimate_words(
     chunk has.
     """
     length = len(document)
-    observer = BeliefObserver(repeats, length)
+    beliefs = BeliefObserver(repeats, length)
+
+    def observe(segment: WeighedSegment) -> None:
+        beliefs(segment)
+        if next_words is not None:
+            position, vectors = particle_filter.position, particle_filter.population.model_states.vectors
+            next_words.note_segment(segment, chunk.model, position - chunk.start, position, vectors)
+
     particle_filter = make_filter(
         model,
         proposal,
@@ -75,7 +85,7 @@ def estimate_words(
         prior_share=P_SHARE,
         resample_threshold=RESAMPLE_BELOW,
         by_seed_alone=True,
-        observer=observer,
+        observer=observe,
         referents=True,
     )
     progress.start("words", length)
@@ -92,17 +102,17 @@ def estimate_words(
     # by the delta method, as errors are
     deviations = -np.expm1(np.diff(log_evidence, axis=1, prepend=0.0) - log_probs)
     bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
-    return WordEstimates(log_probs, errors, join_beliefs(observer.beliefs, log_no_mention), deviations, bare)
+    return WordEstimates(log_probs, errors, join_beliefs(beliefs.beliefs, log_no_mention), deviations, bare)
 
 
 def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(T,) log p(x_t | x_<t) and standard errors, from (R, T) log P(x_1 … x_t) of independent repeats.
 
-    A word's probability is the mean of the repeats' conditionals, its error their spread (delta method). log P(X) of the run is
-    the sum over words.
+    A word's probability is the mean of the repeats' conditionals, and at most 1 though chance may put that mean above; its error
+    is their spread (delta method). log P(X) of the run is the sum over words.
     """
     conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
-    log_probs = log_mean_exp(conditionals, axis=0)
+    log_probs = np.minimum(log_mean_exp(conditionals, axis=0), 0.0)
     if len(log_evidence) < 2:
         return log_probs, np.full(len(log_probs), np.nan)
     spread = np.exp(conditionals - log_probs).std(axis=0, ddof=1)

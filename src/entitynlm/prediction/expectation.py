@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixState
 from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape_word
+from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
@@ -190,16 +192,19 @@ class Walk:
         without, *probs = log_probs.double().exp().cpu().numpy()
         weights = np.array([max(0.0, 1.0 - starts), *(probability for probability, _ in chosen)])
         mixed = weights @ np.array(probs) / max(float(weights.sum()), NEGLIGIBLE)
-        tops = map(self._list_top, probs[1:])
+        top = partial(list_top_words, self._tokenizer)
+        tops = map(top, probs[1:])
         return (
-            self._list_top(without),
-            self._list_top(mixed),
+            top(without),
+            top(mixed),
             [() if way.state is None else next(tops) for way in ways],
         )
 
-    def _list_top(self, probs: np.ndarray) -> WordProbs:
-        some = np.arange(len(probs))
-        if len(probs) > TOP_WORDS:
-            some = np.argpartition(-probs, TOP_WORDS)[:TOP_WORDS]
-        top = some[np.lexsort((some, -probs[some]))].tolist()
-        return tuple((unescape_word(self._tokenizer.join((number,))), float(probs[number])) for number in top)
+
+def list_top_words(tokenizer: Tokenizer, probs: FloatArray, most: int = TOP_WORDS) -> WordProbs:
+    """List the likeliest words by their probabilities (V,)."""
+    some = np.arange(len(probs))
+    if len(probs) > most:
+        some = np.argpartition(-probs, most)[:most]
+    top = some[np.lexsort((some, -probs[some]))].tolist()
+    return tuple((unescape_word(tokenizer.join((number,))), float(probs[number])) for number in top)

@@ -9,6 +9,7 @@ and the gate of equation 8 at every word of a mention. Nothing of the mention it
 of the weight of the sum lies on a few ways to go on, so the improbable rest is left out and the others are scaled up for it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ MOST_WAYS = 48  # … unless there would be more of them than these
 WORDS_AT_ONCE = 256
 
 
-class _Ways(NamedTuple):
+class Ways(NamedTuple):
     """The n ways to go on at one word, which has a row in the tables."""
 
     position: int
@@ -41,13 +42,23 @@ class _Ways(NamedTuple):
     vectors: np.ndarray  # (n, d) e_current
 
 
+Observer = Callable[[WordTables, Ways], None]
+"""Is shown the ways to go on at each word."""
+
+
+def keep_likely(probs: FloatArray) -> np.ndarray:
+    """List the likeliest ways, the likeliest first: all but ``NEGLECTED`` of the probability, and ``MOST_WAYS`` at most."""
+    order = np.argsort(-probs, kind="stable")[:MOST_WAYS]
+    return order[: 1 + int(np.searchsorted(np.cumsum(probs[order]), 1 - NEGLECTED))]
+
+
 class ExpectedWords:
     """Collects the ways to go on, word by word, and scores them in batches."""
 
-    def __init__(self, network: EntityNetwork, x: np.ndarray) -> None:
-        self.network, self.x = network, x
+    def __init__(self, network: EntityNetwork, x: np.ndarray, observer: Observer | None = None) -> None:
+        self.network, self.x, self._observer = network, x, observer
         self.log_probs = np.full(len(x), np.nan)
-        self._waiting: list[_Ways] = []  # all of them in the same tables
+        self._waiting: list[Ways] = []  # all of them in the same tables
         self._tables: WordTables | None = None
         config = network.config
         self._lengths = max(1, config.mention_positions)  # that are told apart
@@ -58,8 +69,7 @@ class ExpectedWords:
     def expect(self, expected: Expectation) -> None:
         """Collect the ways to go on at a word at which R is free."""
         probs, places, owners = self._list_ways(expected)
-        order = np.argsort(-probs, kind="stable")[:MOST_WAYS]
-        kept = order[: 1 + int(np.searchsorted(np.cumsum(probs[order]), 1 - NEGLECTED))]
+        kept = keep_likely(probs)
         owners = owners[kept]
         vectors = expected.gather_vectors(np.maximum(owners - 1, 0))
         vectors[owners == 0] = expected.state.e_current
@@ -96,7 +106,9 @@ class ExpectedWords:
         if tables is not self._tables or len(self._waiting) >= WORDS_AT_ONCE:
             self.finish()
             self._tables = tables
-        self._waiting.append(_Ways(state.history.position, at, log_probs, places, vectors))
+        self._waiting.append(Ways(state.history.position, at, log_probs, places, vectors))
+        if self._observer is not None:
+            self._observer(tables, self._waiting[-1])
 
     def finish(self) -> FloatArray:
         """Score what was collected: (T,) log p of every word that was asked for."""
@@ -162,12 +174,13 @@ def trace_referents(
     *,
     with_words: bool = True,
     readings: Readings | None = None,
+    observer: Observer | None = None,
 ) -> Trace:
     """Read a document along its analysis, with the fixed noise of ``score_document``; ``with_words`` takes most of the time."""
     if network.config.mode != "generative":
         raise ConfigError("referents are expected by the generative part, which has not seen the word")
     network.eval()
-    words = ExpectedWords(network, document.x)
+    words = ExpectedWords(network, document.x, observer)
     referents: list[Referent] = []
     mention_expected = np.ones(len(document))
     gates, away = np.full((2, len(document)), np.nan)

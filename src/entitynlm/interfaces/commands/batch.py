@@ -18,7 +18,7 @@ from entitynlm.interfaces.batch import job
 from entitynlm.interfaces.batch.shards import plan_shards
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
-from entitynlm.interfaces.commands.surprisal import SURPRISAL_TABLES, SurprisalOptions
+from entitynlm.interfaces.commands.surprisal import TableOptions
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import expand_files
 from entitynlm.model.packaged import hash_model
@@ -128,7 +128,7 @@ def batch_annotate(
 
 
 def batch_surprisal(
-    *, batch: BatchOptions, kind: TableKind = "tsv", measuring: SurprisalOptions, terminal: Terminal
+    *, batch: BatchOptions, kind: TableKind = "tsv", measuring: TableOptions, terminal: Terminal
 ) -> None:
     """Measure the surprisal of every word and referent of a corpus.
 
@@ -140,7 +140,7 @@ def batch_surprisal(
     """
     settings = {"verb": "surprisal", "kind": kind, **asdict(measuring)}
     compute = partial(measuring.measure, terminal=Terminal(quiet=True))
-    write = partial(SURPRISAL_TABLES.write, kind=kind)
+    write = partial(measuring.pair_tables().write, kind=kind)
     batch.run(settings, (f".tokens.{kind}", f".mentions.{kind}"), compute, write, terminal)
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from entitynlm.text.document import Document
 
 Table = Literal["tokens", "mentions"]
-WhiteSpace = Literal["exact", "collapsed"]
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 
 
@@ -66,6 +65,44 @@ class SurprisalOptions:
         return make_report(self.measure(lambda: pretrained, document, terminal, **more))
 
 
+@dataclass(frozen=True)
+class TableOptions(SurprisalOptions):
+    """The settings of a measurement that is written as tables.
+
+    :param top_words: Add the columns next_entropy (entropy over the next word), rank (of the word that came), and the
+        N likeliest words with their probabilities; of a region of --items for its first word.
+    """
+
+    top_words: Annotated[int, typer.Option(metavar="N", min=0, max=1000)] = 0
+
+    def pair_tables(self) -> TablePair:
+        """Pair the tables of tokens and of mentions, which have the columns that are asked for."""
+        return TablePair(("tokens", "mentions"), lambda: get_row_types(self.top_words), list_rows)
+
+
+@dataclass(frozen=True)
+class SpellingOptions:
+    """How a pretrained language model reads a text.
+
+    :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
+        Default: as the model was trained, which is with it.
+    :param white_space: With a pretrained language model: read paragraph breaks and double spaces as they stand, or as one space.
+    :param start_piece: With --model huggingface:NAME: the piece that is read before a text. Default: the one that separated the
+        language model's documents; a trained model keeps its own.
+    """
+
+    word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None
+    white_space: Literal["exact", "collapsed"] = "exact"
+    start_piece: Annotated[str | None, typer.Option(metavar="PIECE")] = None
+
+    def load(self, model: options.ModelOptions, terminal: Terminal) -> Pretrained:
+        """Load a model that reads texts in this way."""
+        from entitynlm.model.loading import choose_spelling
+
+        pretrained = model.load(terminal, start_piece=self.start_piece)
+        return choose_spelling(pretrained, self.word_boundaries, exact=self.white_space == "exact")
+
+
 def surprisal(
     *,
     files: Files = None,
@@ -73,11 +110,10 @@ def surprisal(
     out: options.Output = STANDARD,
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "tokens",
-    measuring: SurprisalOptions,
+    measuring: TableOptions,
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
-    word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
-    white_space: WhiteSpace = "exact",
+    spelling: SpellingOptions,
     format: options.Format = None,
     keep_text: KeepText = None,
     terminal: Terminal,
@@ -108,6 +144,7 @@ def surprisal(
       entitynlm surprisal story.txt --model huggingface:smollm2
       entitynlm surprisal --items items.tsv --out regions.tsv
       entitynlm surprisal --items items.tsv --compare condition
+      entitynlm surprisal story.txt --top-words 5
 
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
@@ -118,9 +155,6 @@ def surprisal(
         Mentions may be marked: [She:Anna].
     :param compare: With --items: rows are differences within an item between the values of a column, such as condition, with
         their standard errors; lines of an item are compared where they have the same condition.
-    :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
-    :param white_space: With a pretrained language model: read paragraph breaks and double spaces as they stand, or as one space.
-        Default: as the model was trained, which is with them.
     """
     assert files is not None
     table_kind = choose_kind(kind, out)
@@ -133,38 +167,30 @@ def surprisal(
             raise ConfigError("--items is a file of its own: give no other text with it")
         if format:
             raise ConfigError("--format is for texts, not for --items")
-        if compare and rows != "tokens":
-            raise ConfigError("--compare has rows of differences: give it without --rows")
-        write_items(items, compare, model, measuring, out, table_kind, terminal, word_boundaries, rows)
+        if compare and (rows != "tokens" or measuring.top_words):
+            raise ConfigError("--compare has rows of differences: give it without --rows and --top-words")
+        write_items(items, compare, model, measuring, spelling, out, table_kind, rows, terminal)
         return
-    check_outputs(itertools.chain(*SURPRISAL_TABLES.name_files(files, out, table_kind).values()))
+    tables = measuring.pair_tables()
+    check_outputs(itertools.chain(*tables.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
-    pretrained = load_spelling(model, terminal, word_boundaries, exact=white_space == "exact")
+    pretrained = spelling.load(model, terminal)
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
         """Measure one document after the other, so that no more than one is in memory."""
         for path, document in documents:
             started = time.perf_counter()
-            tables = measuring.measure(lambda: pretrained, document, terminal)
-            figures.append(summarise(path, tables, time.perf_counter() - started))
-            yield path, tables
+            found = measuring.measure(lambda: pretrained, document, terminal)
+            figures.append(summarise(path, found, time.perf_counter() - started))
+            yield path, found
 
-    SURPRISAL_TABLES.write_all(measure(), files, out, table_kind, rows, terminal)
+    tables.write_all(measure(), files, out, table_kind, rows, terminal)
     summary = head_summary(model, pretrained, measuring)
     terminal.remark(tell_summary(summary), markup=False)
     terminal.write_json({**summary, "documents": figures})
-
-
-def load_spelling(
-    model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None, *, exact: bool = False
-) -> Pretrained:
-    """Load the model; with a pretrained language model, choose whether words include their ends and how white space is read."""
-    from entitynlm.model.loading import choose_spelling
-
-    return choose_spelling(model.load(terminal), word_boundaries, exact=exact)
 
 
 def head_summary(
@@ -182,7 +208,7 @@ def tell_summary(summary: dict[str, Any]) -> str:
     """Tell on one line by what surprisal was measured, for the methods section of a paper."""
     language_model = summary.get("language_model", {})
     told = {**summary, **{f"language model {name}": value for name, value in language_model.items()}}
-    left_out = ("task", "language_model", "mentions")
+    left_out = ("task", "language_model", "mentions", "top_words")
     shown = (f"{name.replace('_', ' ')} {value}" for name, value in told.items() if name not in left_out)
     return "measured by " + ", ".join(shown)
 
@@ -191,12 +217,12 @@ def write_items(
     path: Path,
     compare: str | None,
     model: options.ModelOptions,
-    measuring: SurprisalOptions,
+    measuring: TableOptions,
+    spelling: SpellingOptions,
     out: str,
     kind: Kind,
-    terminal: Terminal,
-    word_boundaries: bool | None,
     rows: Table,
+    terminal: Terminal,
 ) -> None:
     """Measure experimental items, and write their regions, their mentions or the differences between conditions."""
     if out != STANDARD:
@@ -207,7 +233,7 @@ def write_items(
     items = read_items(path) if compare is None else name_conditions(read_items(path), compare)
     if measuring.mentions == "given" and not all(item.make_document()[0].mentions for item in items):
         raise ConfigError("--mentions given needs mentions in every item: mark them like this, [She:Anna]")
-    pretrained = load_spelling(model, terminal, word_boundaries)
+    pretrained = spelling.load(model, terminal)
     words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}
@@ -219,19 +245,16 @@ def write_items(
     terminal.write_json({**summary, "items": len(items)})
 
 
-def get_row_types() -> tuple[type, type]:
+def get_row_types(top_words: int) -> tuple[type, type]:
     """Import the dataclasses of the rows, with torch."""
-    from entitynlm.lm.surprisal import MentionRow, TokenRow
+    from entitynlm.lm.surprisal import MentionRow, get_token_row
 
-    return TokenRow, MentionRow
+    return get_token_row(top_words), MentionRow
 
 
 def list_rows(found: Surprisal) -> tuple[Iterable[Any], Iterable[Any]]:
     """List the rows of tokens and of mentions."""
     return found.tokens, found.mentions
-
-
-SURPRISAL_TABLES = TablePair(("tokens", "mentions"), get_row_types, list_rows)
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:

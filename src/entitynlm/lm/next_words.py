@@ -1,0 +1,102 @@
+"""Describe what was expected in the place of each word: entropy over the next word, rank of the word that came, likeliest words.
+
+The distribution is that of ``surprisal``: P's, summed over the ways to go on (no mention, or one of each entity) as they are
+given or sampled; that of the language model alone while its entity side is untrained. Where a word has several pieces, it is the
+distribution over the first piece of the next word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, make_dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from entitynlm.inference.particle_filter import WeighedSegment
+from entitynlm.inference.readings import Readings
+from entitynlm.inference.weights import log_sum_exp
+from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.model.additions import count_mention_positions
+from entitynlm.model.encoding.tokenizer import Tokenizer
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.prediction.expectation import list_top_words
+from entitynlm.prediction.referents import Ways, keep_likely
+
+
+@cache
+def add_columns(row_type: type, top: int) -> type:
+    """Make the type of rows that also have entropy, rank and the ``top`` likeliest words with their probabilities."""
+    columns: list[tuple[str, Any]] = [("next_entropy", float | None), ("rank", int | None)]
+    for n in range(1, top + 1):
+        columns += [(f"top_{n}", str | None), (f"top_{n}_probability", float | None)]
+    optional = [(name, kind, field(default=None)) for name, kind in columns]
+    return make_dataclass("ExpectingRow", optional, bases=(row_type,), frozen=True, kw_only=True)
+
+
+class NextWords:
+    """Collects these columns for the words of one text, in the order in which they are read.
+
+    :ivar columns: by the word's place; a word without a piece of its own has none.
+    """
+
+    def __init__(self, network: EntityNetwork, tokenizer: Tokenizer, top: int, unit: float) -> None:
+        self.network, self.tokenizer, self.top, self.unit = network, tokenizer, top, unit
+        self.columns: dict[int, dict[str, Any]] = {}
+
+    @torch.no_grad()
+    def note(self, tables: WordTables, ways: Ways) -> None:
+        """Note the distribution at one word, the mean over the ways to go on there."""
+        words, device = tables.words, self.network.W_r.device
+        index, _ = words.expand(np.array([ways.row]))
+        if not len(index):
+            return
+        place = 0 if words.piece_places is None else int(words.piece_places[index[0]])
+        h = torch.from_numpy(tables.contexts[ways.row : ways.row + 1]).to(device)
+        We = self.network.project_entity(torch.from_numpy(ways.vectors).to(device))
+        positions = torch.from_numpy(ways.places.astype(np.int64)).to(device)
+        by_way = self.network.log_prob_words(h, We, positions, place).double().exp()
+        probs = np.exp(ways.log_probs) @ by_way.cpu().numpy()
+        own, positive = probs[words.all_pieces[index[0]]], probs[probs > 0]
+        found = self.columns[ways.position] = {
+            "next_entropy": float(-(positive * np.log(positive)).sum()) * self.unit,
+            "rank": 1 + int((probs > own).sum()),
+        }
+        for n, (word, probability) in enumerate(list_top_words(self.tokenizer, probs, self.top), start=1):
+            shown = word if word.strip() else repr(word or " ")
+            found |= {f"top_{n}": shown, f"top_{n}_probability": probability}
+
+    def note_segment(
+        self, segment: WeighedSegment, tables: WordTables, row: int, position: int, vectors: np.ndarray
+    ) -> None:
+        """Note the distributions at the words of a segment of a particle filter, whose first one has this row and position.
+
+        A particle counts by its weight before the word, corrected for having been drawn from Q and not from P.
+        """
+        config, choices = self.network.config, segment.choices
+        places = count_mention_positions(config) if config.mention_positions else 1
+        islands, log_weights = np.unique(segment.island), segment.log_weights.copy()
+        for s, log_factors in enumerate(segment.log_factors):
+            with np.errstate(divide="ignore"):  # a particle that was not there yet has no copies
+                counted = np.log(choices.copies[s]) - choices.log_q[s]
+            prior = log_weights + choices.log_p[:, s].sum(0) + counted
+            log_weights += log_factors
+            shares = np.zeros(int(choices.pairs[0]))
+            for island in islands:
+                own = segment.island == island
+                np.add.at(
+                    shares, choices.pair[s, own], np.exp(prior[own] - log_sum_exp(prior[own])) / len(islands)
+                )
+            kept = keep_likely(shares)
+            log_probs = np.log(shares[kept] / shares[kept].sum())
+            at = choices.pair_contexts[kept] % places
+            self.note(tables, Ways(position + s, row + s, log_probs, at, vectors[choices.pair_rows[kept]]))
+
+    def note_language_model(self, readings: Readings) -> None:
+        """Note the distributions of the language model alone."""
+        nobody = np.zeros((1, self.network.config.hidden_size), dtype=np.float32)
+        for chunk in readings.read(self.network):
+            for row in range(len(chunk)):
+                one = Ways(chunk.start + row, row, np.zeros(1), np.zeros(1), nobody)
+                self.note(chunk.model, one)
