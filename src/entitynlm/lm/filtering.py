@@ -23,6 +23,7 @@ class Beliefs(NamedTuple):
     What is about a mention is its mean over the particles in which one starts here (0: none does).
     """
 
+    drawn: FloatArray  # (R, T) mean of P / Q of the choices at t, before the word is scored: 1 but for chance
     free: FloatArray  # (R, T) P(R_t is free | x_<t): no mention goes on
     inside: FloatArray  # (R, T) P(R_t > 0 | x_1 … x_t)
     starts: FloatArray  # (R, T) P(a mention starts at t | x_1 … x_t)
@@ -37,7 +38,7 @@ class BeliefObserver:
     """Notes what the particles of a filter believe at each word (``ParticleFilter``'s ``observer``)."""
 
     def __init__(self, repeats: int, words: int) -> None:
-        figures = (np.zeros((repeats, words)) for _ in range(5))
+        figures = (np.zeros((repeats, words)) for _ in range(6))
         entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
         self.beliefs = Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
         self._noted = 0
@@ -65,13 +66,14 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
         for i in range(count):
             if choices.copies[s, own[i]] > 0:
                 highest = max(highest, log_weights[i])
-        total, found = 0.0, 0.0
+        total, found, drawn = 0.0, 0.0, 0.0
         for i in range(count):
             if choices.copies[s, own[i]] > 0:
                 weight = choices.copies[s, own[i]] * np.exp(log_weights[i] - highest)
                 total += weight
                 found += weight if choices.free[s, own[i]] else 0.0
-        beliefs.free[r, t] = found / total
+                drawn += weight * np.exp(choices.log_p[:, s, own[i]].sum() - choices.log_q[s, own[i]])
+        beliefs.free[r, t], beliefs.drawn[r, t] = found / total, drawn / total
         highest = -np.inf
         for i in range(count):
             log_weights[i] += factors[s, own[i]]

@@ -31,6 +31,8 @@ Source = Literal["rnnlm", "language model"]
 # docs/decisions/081-surprisal.md has errors and costs of other values
 P_SHARE = 0.5  # of P in what particles are drawn from
 RESAMPLE_BELOW = 0.9  # of the particles: equal ones cost nothing, so resample whenever the weights differ
+WORDS_PER_CHECK = 2  # words after which the weights are looked at
+CORRECTED = 0.5  # how much of the choices' chance is divided out of a word's probability
 
 REPORTED_WORDS = 512
 """Words between two reports of progress."""
@@ -84,6 +86,7 @@ def estimate_words(
         seed=seed,
         prior_share=P_SHARE,
         resample_threshold=RESAMPLE_BELOW,
+        check_every=WORDS_PER_CHECK,
         by_seed_alone=True,
         observer=observe,
         referents=True,
@@ -98,25 +101,27 @@ def estimate_words(
             log_evidence[:, part] = particle_filter.advance(chunk, end=length + model.config.max_length + 1)
             progress.advance("words", len(chunk))
     progress.finish("words")
-    log_probs, errors = combine_repeats(log_evidence)
-    # by the delta method, as errors are
-    deviations = -np.expm1(np.diff(log_evidence, axis=1, prepend=0.0) - log_probs)
+    log_probs, deviations = combine_repeats(log_evidence, beliefs.beliefs.drawn)
+    errors = np.full(length, np.nan)
+    if repeats > 1:
+        errors = deviations.std(axis=0, ddof=1) / np.sqrt(repeats)
     bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
     return WordEstimates(log_probs, errors, join_beliefs(beliefs.beliefs, log_no_mention), deviations, bare)
 
 
-def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(T,) log p(x_t | x_<t) and standard errors, from (R, T) log P(x_1 … x_t) of independent repeats.
+def combine_repeats(log_evidence: FloatArray, drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(T,) log p(x_t | x_<t), from (R, T) log P(x_1 … x_t) of repeats, and (R, T) how far each repeat's -log p is from it.
 
-    A word's probability is the mean of the repeats' conditionals, and at most 1 though chance may put that mean above; its error
-    is their spread (delta method). log P(X) of the run is the sum over words.
+    A word's probability is the mean of the repeats' conditionals. Part of their chance is that of the choices before the word,
+    which (R, T) ``drawn`` shows: its mean is known to be 1, so half of its logarithm is taken out (a control variate). What
+    is left may still be above 1 by chance, and is cut there. Distances are by the delta method. log P(X) of the run is the sum
+    over words.
     """
     conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
-    log_probs = np.minimum(log_mean_exp(conditionals, axis=0), 0.0)
-    if len(log_evidence) < 2:
-        return log_probs, np.full(len(log_probs), np.nan)
-    spread = np.exp(conditionals - log_probs).std(axis=0, ddof=1)
-    return log_probs, spread / np.sqrt(len(log_evidence))
+    log_means, shares = log_mean_exp(conditionals, axis=0), drawn.mean(axis=0)
+    log_probs = np.minimum(log_means - CORRECTED * np.log(shares), 0.0)
+    deviations: FloatArray = CORRECTED * (drawn / shares - 1) - np.expm1(conditionals - log_means)
+    return log_probs, deviations
 
 
 def score_without_entities(
