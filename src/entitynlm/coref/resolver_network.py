@@ -135,7 +135,7 @@ class ResolverNetwork(nn.Module):
     # -- words -------------------------------------------------------------------------------------------------------
 
     def read(self, states: Tensor, words: WordInputs, hidden_words: Tensor | None = None) -> WordVectors:
-        """Words in context.
+        """Read words in context.
 
         :param states: (T, d) of the backbone.  :param hidden_words: (T,) words whose embedding is not looked at.
         """
@@ -166,7 +166,7 @@ class ResolverNetwork(nn.Module):
         return SpanScores(first, last, hidden, self.score(hidden).squeeze(1))
 
     def find_candidates(self, read: WordVectors, words: WordInputs) -> tuple[IntArray, IntArray]:
-        """First and last words of the spans that are worth scoring."""
+        """Find the first and last words of the spans that are worth scoring."""
         likely = [(logits.detach() > LIKELY_BOUND).numpy() for logits in (read.starts, read.ends)]
         return words.list_spans(likely[0], likely[1], self.sizes.longest)
 
@@ -196,7 +196,7 @@ class ResolverNetwork(nn.Module):
         return MentionProjections(self.left(vectors), self.right(vectors), self.factors(vectors))
 
     def score_pairs(self, sides: MentionProjections, mentions: MentionTable, pairs: Pairs) -> PairScores:
-        """Pairs of a mention and an earlier one."""
+        """Score pairs of a mention and an earlier one."""
         i, j = torch.from_numpy(pairs.mention), torch.from_numpy(pairs.antecedent)
         classes = mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
         hidden = sides.left[i]  # (N, d), added up in place: pairs are many

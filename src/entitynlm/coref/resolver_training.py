@@ -213,7 +213,7 @@ class ResolverTrainer:
         return link_loss(network, vectors, table, entities, own=own)
 
     def finish(self) -> ResolverNetwork:
-        """The network with the average weights, rounded as they are stored."""
+        """Give the network with the average weights, rounded as they are stored."""
         stored = {k: v if k.startswith("scaling.") else v.half().float() for k, v in self.averages.items()}
         self.network.load_state_dict(stored)
         return self.network.eval()

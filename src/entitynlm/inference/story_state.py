@@ -180,7 +180,7 @@ class StoryState:
 
 @dataclass(frozen=True)
 class Expectation:
-    """All that may come next where R is free: no mention, one of the N known entities, or a new one of K mention types.
+    """The distribution over what comes next where R is free: no mention, one of N known entities, or a new one of K types.
 
     :param log_types: (1 + K,) log p(R).
     :param log_entities: (N + K,) log p(E | R) of each candidate given its type; :param types: (N + K,) these types.

@@ -51,7 +51,7 @@ class Item:
     others: dict[str, str] = field(default_factory=dict)
 
     def make_document(self) -> tuple[Document, list[int]]:
-        """The text with the mentions that are marked, and where each region starts, in characters."""
+        """Make the text with the mentions that are marked, and find where each region starts, in characters."""
         text, starts, marks = "", [], []
         for part in (self.context.strip(), *self.regions):
             plain, own = read_marks(part)
@@ -165,18 +165,18 @@ def read_items(path: str | Path) -> list[Item]:
 
 
 def split_regions(text: str) -> tuple[str, ...]:
-    """The parts between bars, which may be empty; without a bar, the whole is one."""
+    """Split a target at its bars into regions, which may be empty."""
     return tuple(part.strip() for part in text.split("|"))
 
 
 def name_columns(heading: Iterable[str]) -> list[str]:
-    """The names of columns; our own ones may be written with capitals."""
+    """Read the names of columns; our own ones may be written with capitals."""
     names = [name.strip() for name in heading]
     return [low if (low := name.lower()) in ITEM_COLUMNS else name for name in names]
 
 
 def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
-    """The items of a table, whose first line names the columns.
+    """Read the items of a table, whose first line names the columns.
 
     Cells stand in quotation marks where they have to, as spreadsheets write them. In a table with tabs that is not so, quotation
     marks are text.
@@ -204,7 +204,7 @@ def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
 
 
 def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
-    """Lines that are not empty, with their numbers; white space around cells is taken away."""
+    """Parse lines that are not empty, with their numbers; white space around cells is taken away."""
     options: dict[str, Any] = {"skipinitialspace": delimiter != "\t", "strict": True}
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting, **options)
     for cells in reader:
@@ -213,7 +213,7 @@ def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[t
 
 
 def check_columns(columns: Sequence[str], path: Path) -> None:
-    """Refuse what could only be guessed at."""
+    """Refuse a table without a column 'target', or with two columns of one name."""
     hint = "Name the columns in the first line: item, condition, context, target"
     if "target" not in columns:
         told = f"there is no column 'target' but {', '.join(columns) or 'none'}"
@@ -243,7 +243,7 @@ def measure_items(pretrained: Pretrained, items: Iterable[Item], **options: Any)
 
 
 def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> MeasuredItem:
-    """Sums over the words of each region; a word belongs to the region that it starts in."""
+    """Sum over the words of each region; a word belongs to the region that it starts in."""
     assert tables.analysed.offsets is not None
     starts = np.array([start for start, _ in tables.analysed.offsets])
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
@@ -281,7 +281,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
 
 
 def estimate_mean_error(deviations: FloatArray) -> float | None:
-    """The standard error of a mean over repeats."""
+    """Estimate the standard error of a mean over repeats."""
     return float(deviations.std(ddof=1) / np.sqrt(len(deviations))) if len(deviations) > 1 else None
 
 
@@ -303,7 +303,7 @@ MEASURES = ("surprisal", "without_entities", "referent_surprisal", "referent_ent
 
 
 def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[DifferenceRow, dict[str, str]]]:
-    """Differences of each item's conditions to its first one, region by region, and their means over items.
+    """Subtract the first condition of each item from the others, region by region, and take means over items.
 
     The first condition is that of the file, in whichever order the lines of an item stand. Repeats with the same random numbers
     are subtracted from each other, so that chance which both conditions share cancels. With each row come the kept columns, empty

@@ -279,7 +279,7 @@ class _RowWriter:
         )
 
     def _describe_reader(self, place: int | None, owner: str | None) -> dict[str, Any]:
-        """The columns about mentions: as they are given, or as a reader sees them who has got so far."""
+        """Fill the columns about mentions: as given, or by the filtered posterior at this word."""
         found: dict[str, Any] = {"entity": owner if self.given else None}
         if place is None:
             return found
@@ -298,23 +298,23 @@ class _RowWriter:
         return found
 
     def _name(self, first: int) -> str:
-        """The name of an entity that was first mentioned at a word: the word, and its number among the words of the text."""
+        """Name an entity by the word at which it was first mentioned, and that word's number in the text."""
         return f"{self.text.words.words[first]}@{first + 1}"
 
     def _locate(self, first: int, last: int) -> tuple[int | None, int | None]:
-        """The characters of the file from the first token to the last one."""
+        """Locate the characters of the file from the first token to the last one."""
         offsets = self.document.offsets
         if offsets is None:
             return None, None
         return offsets[first][0], offsets[last][1]
 
     def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
-        """A word's value in the unit asked for; nothing where there is no word or no value."""
+        """Take a word's value in the unit asked for; None where there is no word or no value."""
         value = math.nan if place is None else float(values[place])
         return None if math.isnan(value) else 0.0 + factor * value
 
     def write_found_mentions(self) -> list[MentionRow]:
-        """The mentions that a reader finds on the way: where one starts more probably than not, given the words so far."""
+        """List mentions by the filtered posterior: where one starts more probably than not, given the words so far."""
         if self.reader is None:
             return []
         rows: list[MentionRow] = []
@@ -344,7 +344,7 @@ class _RowWriter:
     def _describe_mention(
         self, mention: Mention, last: int, expected: float, since: tuple[int, ...] | None
     ) -> dict[str, Any]:
-        """The columns that say where a mention is, up to the token before ``last``, what it looks like, and how long ago its
+        """Fill the columns that say where a mention is, up to the token before ``last``, its form, and how long ago its
         entity was mentioned; ``expected`` is the probability that a mention starts.
         """
         sentence = self.document.sentence_of[mention.start]

@@ -30,7 +30,7 @@ from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, r
 from entitynlm.text.document import Document
 
 TEXT = Path(__file__).resolve().parents[1] / "resources" / "demo" / "captain-reed.txt"
-"""A text whose states are standardised by, until there is a corpus."""
+"""The text by whose states a language model's states are standardised, until there is a corpus."""
 
 
 def load_model(model: str | Path, *, device: str = "cpu", start_piece: str | None = None) -> Pretrained:

@@ -82,7 +82,7 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
 def find_similar_slots(
     story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
 ) -> SlottedStory:
-    """Mentions like those that people were asked about; annotation (verbs, types) only says *which* ones to ask about."""
+    """Find mentions like those that people were asked about; annotation (verbs, types) only says *which* ones to ask about."""
     verbs = story.column("verb_head")
     has_verbs = any(verbs)
     chosen = [

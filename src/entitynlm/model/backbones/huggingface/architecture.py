@@ -98,7 +98,7 @@ class LayerStack:
 
 
 def _make_cache(keys: Tensors, values: Tensors) -> Any:
-    """A cache as ``transformers`` fills it, around tensors that it replaces but does not change."""
+    """Make a cache as ``transformers`` fills it, around tensors that it replaces but does not change."""
     module = require("transformers.cache_utils", extra=EXTRA, purpose="A pretrained language model")
     cache = module.DynamicCache()
     for own_keys, own_values in zip(keys, values, strict=True):

@@ -45,7 +45,7 @@ ENTITY_HEIGHT = 0.8
 """The height, between the first layer and the last, of the states that say most about entities."""
 
 TOKEN_HEIGHT = 0.6
-"""How high those states are that say most about mentions and their antecedents: SmolLM2's layer 18 of 30 was the best."""
+"""The height of the states that say most about mentions and their antecedents: SmolLM2's layer 18 of 30 was the best."""
 
 
 @register_backbone("huggingface")
@@ -112,14 +112,14 @@ class HuggingFaceBackbone(Backbone):
         return HiddenStates(documents, table, before, after, carry, rows)
 
     def _read(self, real: list[np.ndarray], carry: Carry | None) -> tuple[list[Tensor], Carry | None]:
-        """States of documents; those of prepared ones are on disk, and nothing reads on from these."""
+        """Read documents; states of prepared ones are on disk, and nothing reads on from these."""
         if carry is None and all(pieces.tobytes() in self._prepared for pieces in real):
             kept = read_cached(self.runtime, real, self.layers)
             return [torch.from_numpy(np.array(states)) for states in kept], None
         return self.runtime.read(real, self.layers, carry)
 
     def _take_real(self, words: EncodedWords) -> np.ndarray:
-        """The pieces that the language model reads: all but END."""
+        """Take the pieces that the language model reads: all but END."""
         return words.all_pieces[words.all_pieces < self.runtime.pieces]
 
     def output_states(self, h: Tensor) -> Tensor:
@@ -167,7 +167,7 @@ class HuggingFaceBackbone(Backbone):
     # -- predicting --------------------------------------------------------------------------------------------------
 
     def output_layer(self) -> OutputLayer:
-        """The language model's own, with the pieces that open words in front."""
+        """Give the language model's own output layer, with the pieces that open words in front."""
         if self._output is None:
             self._output = order_output(self.runtime)
         return self._output
@@ -251,7 +251,7 @@ def choose_layers(count: int) -> tuple[int, ...]:
 
 
 def order_output(runtime: LanguageModelRuntime) -> OutputLayer:
-    """The output layer with the rows of opening pieces in front; one copy for all who share the language model."""
+    """Order the output layer so that opening pieces come first; all who share the language model share one copy."""
     ordered = runtime.ordered_output
     if ordered is None:
         openers = torch.from_numpy(SubwordTokenizer.of_runtime(runtime).openers)

@@ -61,7 +61,7 @@ class PieceTable:
             )
 
     def encode(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """The pieces of each text, which is spelled as it stands, with a leading space or without, and where each begins."""
+        """Spell each text as it stands, with a leading space or without; returns its pieces, and where each begins."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [(text.ids, [start for start, _ in text.offsets]) for text in found]
 
@@ -70,11 +70,11 @@ class PieceTable:
         return str(self._tokenizer.id_to_token(piece))
 
     def decode(self, pieces: Sequence[int]) -> str:
-        """The text of some pieces in a row, with its leading space."""
+        """Give the text of some pieces in a row, with its leading space."""
         return self.decode_batch([pieces])[0]
 
     def decode_batch(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """The texts of several rows of pieces; bytes that are no character alone are U+FFFD."""
+        """Give the texts of several rows of pieces; bytes that are no character alone are U+FFFD."""
         anchored = [[*self._anchor, *row] for row in rows]
         texts = self._tokenizer.decode_batch(anchored, skip_special_tokens=False)
         return [text[len(ANCHOR) :] for text in texts]
@@ -112,7 +112,7 @@ def _drop_prefix(tokenizer: Any) -> None:
 
 
 def _without_prefix(step: Any) -> Any:
-    """The settings of a step that prepares texts, so that it leaves the text's beginning alone."""
+    """Change the settings of a step that prepares texts, so that it leaves the text's beginning alone."""
     if isinstance(step, list):
         return [_without_prefix(part) for part in step if part.get("type") != "Prepend"]
     if not isinstance(step, dict):
@@ -136,7 +136,7 @@ def _find_ending(text: str) -> int:
 
 
 def load_fast_tokenizer(files: LanguageModelFiles) -> Any:
-    """The tokenizer of a language model's folder, without importing `transformers`."""
+    """Load the tokenizer of a language model's folder, without importing `transformers`."""
     path = files.folder / TOKENIZER_FILE
     tokenizers = require("tokenizers", extra="pretrained", purpose="a pretrained language model")
     try:

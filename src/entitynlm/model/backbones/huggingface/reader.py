@@ -42,7 +42,7 @@ beginning."""
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """What the reading of a text leaves to go on from; it is never changed in place, so that several texts may go on from it.
+    """The state of a text that was read, to go on from; it is never changed in place, so that several texts may go on from it.
 
     :param position: how many pieces were read, the start piece among them.
     :param keys: per layer that is run, (1, heads, kept, size) keys of the pieces that can still be attended to.

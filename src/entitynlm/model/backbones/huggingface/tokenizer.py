@@ -212,7 +212,7 @@ class SubwordTokenizer(Tokenizer):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SubwordTokenizer:
-        """The tokenizer alone, without the language model's weights; it must be the one that the model was trained with."""
+        """Load the tokenizer alone, without the language model's weights; it must be the one that the model was trained with."""
         from entitynlm.model.backbones.huggingface.weights import find_language_model
 
         name, digest = values["model"], values["digest"]

@@ -57,7 +57,7 @@ def must_be_unpacked(name: str) -> bool:
 
 
 def find_language_model(name: str) -> LanguageModelFiles:
-    """The files of a language model: ``smollm2``, a folder, a ``.gguf`` file or a name on the Hugging Face hub."""
+    """Find the files of a language model: ``smollm2``, a folder, a ``.gguf`` file or a name on the Hugging Face hub."""
     path = find_path(name)
     if path is not None and path.is_file():
         if name == SMOLLM2 and hash_once(path) != SMOLLM2_SHA256:
@@ -114,7 +114,7 @@ def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
 
 
 def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
-    """Only causal models predict the next piece; some masked ones would load as if they were."""
+    """Refuse models that do not predict the next piece; some masked ones would load as if they did."""
     names = getattr(config, "architectures", None) or []
     masked = any("MaskedLM" in name or "PreTraining" in name for name in names)
     known = type(config) in transformers.AutoModelForCausalLM._model_mapping
@@ -126,7 +126,7 @@ def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> 
 
 
 def _fetch(name: str) -> Path:
-    """A model of the hub, from the hub's own cache if it is there."""
+    """Fetch a model of the hub, from the hub's own cache if it is there."""
     hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=["config.json", "tokenizer*", WEIGHT_FILES]))
