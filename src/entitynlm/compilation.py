@@ -28,7 +28,7 @@ class SignatureCacheFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles a function at its first call with each signature and keeps the result on disk.
+    """Make a decorator that compiles a function at its first call with each signature and keeps the result on disk.
 
     :param options: those of ``numba.njit``, but for ``cache``.
     """

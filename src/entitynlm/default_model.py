@@ -12,14 +12,14 @@ MODEL_VARIABLE = "ENTITYNLM_MODEL"
 
 
 def explain_default() -> tuple[str, str]:
-    """The name of the default model, and why it is the default."""
+    """Name the default model, and say why it is the default."""
     if chosen := os.environ.get(MODEL_VARIABLE):
         return chosen, f"{MODEL_VARIABLE} names it"
     return choose_default()
 
 
 def choose_model(model: str | Path | None) -> str:
-    """The model that was asked for, or the default."""
+    """Return the model that was asked for, or the default."""
     return str(model) if model else explain_default()[0]
 
 

@@ -12,16 +12,16 @@ class Progress:
     """Drop a long computation's reports; a subclass shows them, and stops the work by KeyboardInterrupt in ``advance``."""
 
     def start(self, task: str, total: int | None = None) -> None:
-        """A task begins, of so many items if that is known; one of the same name begins again."""
+        """Begin a task, of so many items if that is known; one of the same name begins again."""
 
     def advance(self, task: str, amount: int = 1, note: str = "") -> None:
-        """Some items of a task are done."""
+        """Count items of a task that are done."""
 
     def finish(self, task: str) -> None:
-        """A task has ended."""
+        """End a task."""
 
     def message(self, text: str) -> None:
-        """A step in words."""
+        """Tell of a step in words."""
 
 
 SILENT = Progress()

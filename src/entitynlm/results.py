@@ -1,4 +1,4 @@
-"""What all results of a model can do: be compared, shown on one line, and turned into plain data."""
+"""Results of a model can be compared, shown on one line, and turned into plain data."""
 
 from __future__ import annotations
 

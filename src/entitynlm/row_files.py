@@ -25,7 +25,7 @@ ROW_GROUP = 100_000  # rows of a Parquet file that are in memory at a time
 
 
 def choose_kind(wanted: Kind | None, out: str) -> Kind:
-    """The kind of table asked for, or the one that the output's name tells, or TSV."""
+    """Choose the kind of table that is asked for, or the one that the output's name tells, or TSV."""
     ending = Path(out).suffix[1:].lower()
     known: dict[str, Kind] = {"": "tsv", "txt": "tsv", **{kind: kind for kind in get_args(Kind)}}
     folder = out.endswith(("/", "\\")) or Path(out).is_dir()
@@ -48,7 +48,7 @@ def check_kind(kind: Any) -> Any:
 
 @contextlib.contextmanager
 def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable[[Iterable[Any]], None]]:
-    """A function that adds rows of one dataclass to a table, which is there when the block ends well, with its columns at least.
+    """Give a function that adds rows of one dataclass to a table; the file is there when the block ends well.
 
     Rows are written as they come (a table as one JSON array is collected first), so that its length does not matter.
     """
@@ -78,7 +78,7 @@ def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind
 
 
 def show_cell(value: Any) -> str:
-    """A value as text: no line break or tab survives, so that a line is a row for simple readers too."""
+    """Write a value as text without line breaks and tabs, so that a line is a row for simple readers too."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -115,7 +115,7 @@ def _open_parquet(row_type: type, path: str | Path) -> Iterator[Callable[[Iterab
 
 
 def _plain_type(hint: Any) -> type:
-    """``float | None`` → float, a Literal of strings → str."""
+    """Find the type of a column: float of ``float | None``, str of a Literal of strings."""
     if get_origin(hint) in (Union, UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     if get_args(hint):

@@ -1,4 +1,4 @@
-"""What a character does, what is done to it, what it has, and how it is described.
+"""Find what a character does, what is done to it, what it has, and how it is described.
 
 The words are read from the tokens beside a mention, whose parts of speech a dictionary tells:
 the verb after a subject ("Ida slowly opened …", "… and shut …"), a verb of speech

@@ -38,7 +38,7 @@ class Runner:
         return self.folder / name
 
     def check_corpus(self, documents: Documents) -> None:
-        """Models of one corpus must not be taken for those of another: the folder remembers the checksums of its documents."""
+        """Refuse a folder whose models were trained on other documents, by the checksums that the folder keeps."""
         marks = {}
         for split, found in documents.items():
             checksum = 0
@@ -63,7 +63,7 @@ class Runner:
     def train(
         self, name: str, documents: Documents, settings: Settings, *, parts: Sequence[Mode], seed: int
     ) -> Pretrained:
-        """The model in the folder ``name``, of which those ``parts`` that are missing are trained; stopping is an interrupt."""
+        """Load the model in the folder ``name``, and train the ``parts`` that it lacks; a stopped training is an interrupt."""
         folder = self.locate(name)
         stored = load_pretrained(folder, device=self.device) if (folder / CONFIG_FILE).exists() else None
         if stored is not None:

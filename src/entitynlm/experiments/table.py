@@ -28,12 +28,12 @@ class Figure:
 
     @classmethod
     def over_seeds(cls, values: Sequence[float]) -> Figure:
-        """Mean and standard deviation of what trainings with several seeds gave."""
+        """Take the mean and the standard deviation over trainings with several seeds."""
         return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
     @classmethod
     def with_error(cls, value: float, error: float) -> Figure:
-        """An estimate; an error of zero (an exact figure) or nan (not known) is none."""
+        """Make a figure of an estimate; an error of zero (an exact figure) or nan (not known) is left out."""
         return cls(value, error if math.isfinite(error) and error > 0 else None)
 
 
@@ -108,5 +108,5 @@ def _list_markdown(table: ResultTable) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Text that can't break a table."""
+    """Replace the signs that would break a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

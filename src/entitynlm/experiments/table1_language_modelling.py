@@ -44,7 +44,7 @@ class Perplexities:
     seeds: Sequence[int] = ()
 
     def pool(self) -> dict[str, SplitScores]:
-        """The scores that tests over documents look at: each document's mean over seeds."""
+        """Average each document's scores over seeds, for tests over documents."""
         return {
             split: pool_seeds(found) if len(found) > 1 else found[0] for split, found in self.by_split.items()
         }
@@ -54,7 +54,7 @@ class Perplexities:
         return [row.perplexity for row in found if row is not None]
 
     def get_figure(self, split: str, model: str, likelihood: str) -> Figure | None:
-        """The perplexity, with its standard deviation over seeds, or the error of sampling where the model was given."""
+        """Find a perplexity, with its standard deviation over seeds, or the error of sampling where the model was given."""
         row = self.by_split[split][0].find(model, likelihood)
         if row is None:
             return None
@@ -75,7 +75,7 @@ class LanguageModelling:
     ngram: bool = True
 
     def evaluate(self, pretrained: Pretrained) -> Perplexities:
-        """A given model beside the LSTM that it has; rows that are missing are remarked on."""
+        """Measure a given model beside its LSTM; a remark tells of rows that are missing."""
         say = self.runner.progress.message
         if pretrained.language_model is None:
             say("remark: no RNNLM row: the model has none (train with --parts rnnlm)")
@@ -103,7 +103,7 @@ class LanguageModelling:
         return {split: self._measure(split, models) for split in self.splits}
 
     def _gather(self, pretrained: Pretrained) -> ModelsCompared:
-        """The models compared, the 5-gram estimated over the same words."""
+        """Gather the models to compare, and estimate the 5-gram over the same words."""
         ngram = None
         if self.ngram and "train" in self.documents and isinstance(pretrained.encoder.tokenizer, Vocabulary):
             train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
@@ -128,7 +128,7 @@ class LanguageModelling:
 
 
 def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> ExperimentResult:
-    """The tables and figures; ``facts`` go to the figures as they are."""
+    """Make the table and the figures; ``facts`` go to the figures as they are."""
     pooled = found.pool()
     splits = {split: scores.to_dict() for split, scores in pooled.items()}
     for split, values in splits.items() if found.seeds else ():
@@ -176,7 +176,7 @@ def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores]
 
 
 def list_perplexity_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iterator[str]:
-    """The words counted, how each figure was made, and tests over documents."""
+    """Tell the number of words, how each figure was made, and tests over documents."""
     for split, scores in pooled.items():
         yield (
             f"{split}: {scores.tokens:,} words (sentence ends included) in {scores.documents} documents in every row, "

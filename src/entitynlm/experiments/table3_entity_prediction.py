@@ -175,7 +175,7 @@ class EntityPrediction:
 def describe(
     tables: Mapping[int, Sequence[PredictionRow]], *, corpus: str, split: str, facts: Mapping[str, Any]
 ) -> ExperimentResult:
-    """The table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
+    """Make the table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
     first = next(iter(tables.values()))
     by_seed = {
         name: [round(row.accuracy, 2) for rows in tables.values() for row in rows if row.name == name]
@@ -204,7 +204,7 @@ def make_accuracy_table(
     by_seed: Mapping[str, Sequence[float]],
     remarks: Sequence[str],
 ) -> ResultTable:
-    """Accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
+    """Tabulate accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
     human = any(answer.slot.guesses for answer in rows[0].answers)
     found = []
     for row in rows:

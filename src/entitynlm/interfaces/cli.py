@@ -124,7 +124,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """The console script: run the app, and turn every error of a user's making into one readable message."""
+    """Run the command line, and turn every error of a user's making into one readable message."""
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "PASSIVE"
     )  # a text is short: torch's threads would spin longer than they work
@@ -141,7 +141,7 @@ def main() -> None:
     except KeyboardInterrupt:
         end("interrupted", 130)
     except BrokenPipeError:
-        end(None, 0)  # the reader of our output went away (a `| head`): nobody is left to tell
+        end(None, 0)  # the reader of our output went away (a `| head`)
     except OSError as error:
         end(f"error: {error.filename or 'the output'}: {error.strerror or error}", 2)
     except (MemoryError, RuntimeError) as error:
@@ -161,7 +161,7 @@ def open_streams() -> None:
 
 
 def end(message: str | None, code: int) -> None:
-    """Say why, if anybody can still hear it, and exit; what could not be written is not tried again."""
+    """Print a message where standard error is open, and exit; output that could not be written is not tried again."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     with contextlib.suppress(OSError):

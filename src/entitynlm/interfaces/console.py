@@ -92,7 +92,7 @@ class Terminal(Progress):
     def load_model(
         self, path: str | Path, device: str = "cpu", *, start_piece: str | None = None
     ) -> Pretrained:
-        """A model, with remarks on standard error: its name, and what there is to say about it."""
+        """Load a model, and remark on standard error which one it is."""
         from entitynlm.model.loading import load_model
 
         self.unpack_for(path)
@@ -169,7 +169,7 @@ def count(things: int | Sized, one: str, many: str | None = None) -> str:
 
 
 def print_path(path: str | Path) -> str:
-    """A path as people should see it: relative to here where that is shorter."""
+    """Shorten a path for people: relative to the working folder where it is below that."""
     here = Path.cwd()
     return str(Path(path).relative_to(here) if Path(path).is_relative_to(here) else path)
 

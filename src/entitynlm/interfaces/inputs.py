@@ -24,7 +24,7 @@ from entitynlm.text.formats.registry import FORMATS, read_documents, read_sample
 
 
 def expand_files(named: Sequence[str] | None) -> list[str]:
-    """The files that were named, patterns expanded; nothing named is standard input."""
+    """List the files that were named, with patterns expanded; without a name that is standard input."""
     found: list[str] = []
     for name in named or [STANDARD]:
         if name == STANDARD or Path(name).exists():
@@ -145,7 +145,7 @@ class TextOptions:
     format: options.Format = None
 
     def read(self, terminal: Terminal, *, mentions: str = "auto") -> Document:
-        """The document; with ``mentions`` "given" it must have some."""
+        """Read the document; with ``mentions`` "given" it must have some."""
         documents = (document for _, document in read_inputs([self.file], terminal, format=self.format))
         found = pick_document(documents, self.file, self.document)
         if mentions == "given":
@@ -154,7 +154,7 @@ class TextOptions:
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:
-    """The document called ``wanted``, or the first one."""
+    """Find the document called ``wanted``, or the first one."""
     names: list[str] = []
     for document in documents:
         if wanted is None or document.id == wanted:
@@ -192,7 +192,7 @@ def is_folder(out: str) -> bool:
 
 
 def choose_format(to: str | None, out: str, default: str) -> str:
-    """The format to write: the one that is named, or that of the file's ending; ``default`` for a folder."""
+    """Choose the format to write: the one that is named, or that of the file's ending; ``default`` for a folder."""
     if to is not None:
         return to
     if out == STANDARD or is_folder(out):

@@ -39,7 +39,7 @@ LARGEST_SEED = 2**32 - 1  # what every generator of random numbers takes
 
 
 def check_writable(path: Any) -> Any:
-    """The path itself if something can be written there; folders that are still missing will be made."""
+    """Return the path if something can be written there; folders that are missing will be made."""
     if path is None or str(path) == STANDARD:
         return path
     place = whole = Path(path).absolute()
@@ -53,14 +53,14 @@ def check_writable(path: Any) -> Any:
 
 
 def check_folder(path: Any) -> Any:
-    """The folder itself if it is one, or can be made; a verb keeps its own files in it and may write them again."""
+    """Return the folder if it is one, or can be made; a verb keeps its own files in it and may write them again."""
     if path is not None and Path(path).is_file():
         raise DataError("this is a file, and a folder is wanted", path=path)
     return check_writable(path)
 
 
 def check_exists(path: Any) -> Any:
-    """The path itself if there is a file or folder; several paths if there is something at each."""
+    """Return the path, or several, if there is a file or folder at each."""
     for one in path if isinstance(path, list) else [path]:
         if one is not None and str(one) != STANDARD and not Path(one).exists():
             hint = "Check the spelling of the path"
@@ -76,7 +76,7 @@ def check_format(format: str | None) -> str | None:
 
 
 def check_output_format(format: str | None) -> str | None:
-    """The format's name itself if documents can be written in it."""
+    """Return the format's name if documents can be written in it."""
     if format is not None and not get_format(format).writable:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writable)
         raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
@@ -84,7 +84,7 @@ def check_output_format(format: str | None) -> str | None:
 
 
 def check_model(model: Any) -> Any:
-    """The name itself if the package carries a model of that name, the folder has a model in it, or it is a language model's."""
+    """Return the model if the package carries it, if it is a folder with a model, or if it is a language model."""
     language_model = strip_prefix(model) if model is not None else None
     if language_model is not None:
         return f"{BACKBONE_PREFIX}{check_language_model(language_model)}"
@@ -108,7 +108,7 @@ def check_model_or_default(model: Any) -> Any:
 
 
 def check_backbone(name: str | None) -> str | None:
-    """The language model's name itself (a path made absolute) if it may be one that can be read here."""
+    """Return the language model's name (a path made absolute) if such a model can be read here."""
     return None if name is None else check_language_model(name)
 
 
@@ -207,7 +207,7 @@ class ModelOptions:
     threads: Threads = None
 
     def load(self, terminal: Terminal, *, start_piece: str | None = None) -> Pretrained:
-        """The model, on its device. Torch is imported here and not before."""
+        """Load the model onto its device. Torch is imported here and not before."""
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device, start_piece=start_piece)
 

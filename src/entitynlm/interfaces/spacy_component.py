@@ -80,7 +80,7 @@ make_component = Language.factory("entitynlm", default_config=DEFAULTS)(EntityCo
 
 
 def read_doc(doc: Doc) -> tuple[Document, list[int]]:
-    """The words of a ``Doc`` without white space, and the place of each in it; sentences are found where spaCy has none."""
+    """Read the words of a ``Doc`` without white space, and the place of each in it; sentences are found where spaCy has none."""
     arguments, _ = read_tokens(doc)
     places = [token.i for token in doc if not token.text.isspace()]
     arguments = {key: arguments[key] for key in ("tokens", "sentences", "text", "offsets")}
@@ -97,7 +97,7 @@ def _find_sentences(text: str, starts: list[int]) -> tuple[tuple[int, int], ...]
 
 
 def get_clusters(doc: Doc) -> list[list[Span]]:
-    """The clusters in order of first mention."""
+    """List the clusters in the order of their first mentions."""
     keys = sorted((int(match[1]), key) for key in doc.spans if (match := _KEY.fullmatch(key)))
     return [list(doc.spans[key]) for _, key in keys]
 

@@ -50,12 +50,12 @@ def draw_table(
 
 
 def list_numbers(document: Document) -> dict[str, int]:
-    """1, 2, … in order of first mention."""
+    """Number the entities 1, 2, … in the order of their first mentions."""
     return {entity.id: number for number, entity in enumerate(document.entities, start=1)}
 
 
 def colour_of(number: int) -> str:
-    """The colour of the entity with that number; colours come round again, numbers don't."""
+    """Choose the colour of the entity with that number; the colours repeat, the numbers don't."""
     return COLOURS[(number - 1) % len(COLOURS)]
 
 
@@ -65,7 +65,7 @@ def write_subscript(number: int) -> str:
 
 
 def render_document(document: Document, *, sentences: int | None = None) -> Text:
-    """The text, one line a sentence, with each mention bracketed and coloured; the innermost mention's colour wins."""
+    """Draw the text, one line a sentence, with brackets and colours of mentions; a word has the colour of the innermost one."""
     numbers = list_numbers(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)
@@ -102,7 +102,7 @@ def _gap_before(document: Document, index: int) -> str:
 
 
 def list_entities(document: Document, *, limit: int = 30) -> Table:
-    """The entities, those with the most mentions first: number, mentions, type, and the words of the first mention."""
+    """List the entities, those with the most mentions first: number, mentions, type, and the words of the first mention."""
     rows: list[Sequence[str | Text]] = []
     numbers = list_numbers(document)
     ranked = sorted(document.entities, key=lambda entity: -len(entity.mentions))
@@ -120,13 +120,13 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
 
 
 def list_quotations(document: Document, *, limit: int = 30) -> Table:
-    """The quotations with the numbers of their speakers and addressees, as in the text."""
+    """List the quotations with the numbers of their speakers and addressees."""
     numbers = list_numbers(document)
 
     def show(who: str | None) -> Text:
         if who is None:
             return Text("?", style="dim")
-        return Text(str(numbers[who]).translate(_SUBSCRIPTS), style=f"bold {colour_of(numbers[who])}")
+        return Text(write_subscript(numbers[who]), style=f"bold {colour_of(numbers[who])}")
 
     rows: list[Sequence[str | Text]] = [
         (show(q.speaker), show(q.addressee), Text(" ".join(document.words(*q.span).split())))
@@ -160,7 +160,7 @@ def show_document(
 
 
 def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE) -> list[Table]:
-    """X, R, E and L as in the paper's second figure, one table per sentence."""
+    """Tabulate X, R, E and L as in the paper's second figure, one table per sentence."""
     words = prepare_words(document, recipe)
     mentions, _ = select_mentions(document, singletons="keep")
     analysis, _, _ = analyse(mentions, words)
@@ -186,7 +186,7 @@ def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE)
 
 
 def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
-    """Counts for people: a row for what is counted, a column for each split."""
+    """Tabulate counts: a row for what is counted, a column for each split."""
     counts = list(statistics.values())
     rows: dict[str, list[str]] = {
         name: [f"{getattr(count, name):,}" for count in counts]

@@ -22,7 +22,7 @@ PAIRS = {"”": "“", "’": "‘", ")": "(", "]": "[", "}": "{", "»": "«", "
 
 
 def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """The text of some tokens, and the offsets of each token in it."""
+    """Join tokens to a text, and find the offsets of each token in it."""
     tight: list[bool] = []
     after_opening = True
     quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
@@ -38,7 +38,7 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
 
 @lru_cache(maxsize=1 << 17)
 def write_plainly(token: str) -> str:
-    """A token as people type it: Penn's brackets and quotation marks are spelled out, typographic quotation marks are plain."""
+    """Write a token as people type it: Penn's brackets and marks spelled out, typographic quotation marks plain."""
     return "'" if token == "`" else SPELLINGS.get(token.upper(), token).translate(PLAIN_QUOTES)
 
 
@@ -54,7 +54,7 @@ def ends_sentence(tokens: Sequence[str]) -> bool:
 
 
 def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
-    """Closing quotes and brackets that have no opening one in these tokens."""
+    """List closing quotes and brackets that have no opening one in these tokens."""
     depth = dict.fromkeys(PAIRS.values(), 0)
     for token in tokens:
         if token in depth:
@@ -65,7 +65,7 @@ def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
 
 
 def capitalise_start(sentence: Sequence[str]) -> list[str]:
-    """The sentence with a capital at the first word, opening quotes aside."""
+    """Write the first word of a sentence with a capital, opening quotes aside."""
     words = list(sentence)
     first = next((index for index, word in enumerate(words) if word[0].isalnum()), None)
     if first is not None and words[first].islower():

@@ -66,7 +66,7 @@ class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Text order: by start, enclosing mentions before enclosed ones, then by entity id (so that order is total)."""
+    """Sort mentions by start, enclosing ones before enclosed ones, then by entity id, so that the order is total."""
     return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity)))
 
 
@@ -238,13 +238,13 @@ class Document:
         return tuple(i for i, (start, end) in enumerate(self.sentences) for _ in range(start, end))
 
     def words(self, start: int, end: int) -> str:
-        """The surface of a token span: cut out of the raw text where that is known, else joined by spaces."""
+        """Give the words of a token span: cut out of the raw text where that is known, else joined by spaces."""
         if self.text is not None and self.offsets is not None and start < end:
             return self.text[self.offsets[start][0] : self.offsets[end - 1][1]]
         return " ".join(self.tokens[start:end])
 
     def column(self, name: str) -> tuple[str | None, ...]:
-        """A column by name, filled with ``None`` where the document does not have it."""
+        """Get a column by name, filled with ``None`` where the document does not have it."""
         values = self.columns.get(name)
         return (None,) * len(self.tokens) if values is None else values
 

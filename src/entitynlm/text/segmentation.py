@@ -139,13 +139,13 @@ def segment_whitespace(text: str) -> Segmentation:
 
 
 def find_spans(sentences: Iterable[Sequence[object]]) -> tuple[Span, ...]:
-    """The spans of sentences that follow each other; empty ones are skipped."""
+    """Find the spans of sentences that follow each other; empty ones are skipped."""
     edges = accumulate(map(len, sentences), initial=0)
     return tuple((start, end) for start, end in pairwise(edges) if start < end)
 
 
 def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
-    """The offsets of the words in the text; ``None`` unless they are all of it, in order, apart from white space."""
+    """Find the offsets of the words in the text; ``None`` unless they are all of it, in order, apart from white space."""
     offsets: list[Span] = []
     at = 0
     for word in words:
@@ -158,7 +158,7 @@ def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
 
 
 def join_words(words: Sequence[str], tight: Iterable[bool] = ()) -> tuple[str, tuple[Span, ...]]:
-    """A text of these words with a space before each that is not ``tight``, and their offsets in it."""
+    """Join words with a space before each that is not ``tight``, and find their offsets in the text."""
     flags = list(tight) or [index == 0 for index in range(len(words))]
     pieces = [word if flag else f" {word}" for word, flag in zip(words, flags, strict=True)]
     ends = accumulate(map(len, pieces))
@@ -166,13 +166,13 @@ def join_words(words: Sequence[str], tight: Iterable[bool] = ()) -> tuple[str, t
 
 
 def place_words(words: Sequence[str], text: str | None) -> tuple[str, tuple[Span, ...]]:
-    """The text with the offsets of its words; where they are not all of it, the words joined by spaces."""
+    """Find the offsets of words in a text; where they are not all of it, join the words by spaces."""
     offsets = None if text is None else find_words(words, text)
     return join_words(words) if text is None or offsets is None else (text, offsets)
 
 
 def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | None, bool]:
-    """The words that a character range overlaps (``None`` if there are none), and whether it cuts none of them."""
+    """Find the words that a character range overlaps (``None`` if there are none), and whether it cuts none of them."""
     first = bisect_right(offsets, start, key=lambda offset: offset[1])
     last = bisect_left(offsets, end, key=lambda offset: offset[0])
     if first >= last:

@@ -133,7 +133,7 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
 
 
 def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
-    """The file in the folder ``out`` for each text; none where all texts go to one place, or the format names its files."""
+    """Name the file in the folder ``out`` for each text; none where all texts go to one place, or the format names its files."""
     if to is None or out == STANDARD or not is_folder(out) or get_format(to).write_folder is not None:
         return {}
     suffix = get_format(to).suffix

@@ -94,7 +94,7 @@ def convert(
 
 
 def _choose_targets(corpus: Corpus, target: str, to: str, split: str | None) -> list[tuple[str, Path]]:
-    """The file to write for each split; several splits don't go into one file."""
+    """Choose the file of each split; several splits don't go into one file."""
     form = get_format(to)
     if split is not None:
         corpus.files(split)

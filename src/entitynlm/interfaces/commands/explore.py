@@ -45,7 +45,7 @@ def explore(
       entitynlm explore story.txt --model entitynlm-en --no-browser --port 8765
 
     :param file: The text to open; default: the page asks for one.
-    :param host: The address to listen at. Whoever can reach it and knows the printed address can use the explorer.
+    :param host: The address to listen at. People who can reach it and know the printed address can use the explorer.
     :param port: The port to listen at; 0: any that is free.
     :param browser: Open the page in the browser at once; otherwise its address is only printed.
     """
@@ -62,7 +62,7 @@ def explore(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at the address, or an error that says what is wrong with it."""
+    """Open a socket at the address, or say what is wrong with it."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)

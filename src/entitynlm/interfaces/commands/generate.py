@@ -57,8 +57,8 @@ def generate(
     :param words: Generate at least this many words, up to a sentence's end.
     :param temperature: Temperature of the words: below 1, likely ones are preferred.
     :param top_p: Nucleus sampling: words come from the smallest set with this probability.
-    :param cast: Names of entities that come up, each at the start of a sentence: 'Anna,the old man'. Whoever finds no
-        place within the words asked for is named after the text.
+    :param cast: Names of entities that come up, each at the start of a sentence: 'Anna,the old man'. Those who
+        find no place within the words asked for are named after the text.
     :param next_entity: The continuation begins with a mention of this entity.
     :param no_new_entities: Mention only the entities of the text and the cast.
     :param plan: Tell who acts next, with the probability of every candidate, and write no text.

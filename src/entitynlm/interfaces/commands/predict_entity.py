@@ -72,7 +72,7 @@ def predict_entity(
 
 
 def predict_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
-    """The lines of one document, and their means."""
+    """Predict the entity of each mention of a document: the lines of the table, and their means."""
     slotted = find_all_slots(document)
     lines: list[tuple[Any, ...]] = []
     right, surprisals = 0, []

@@ -28,7 +28,7 @@ class KBestOptions:
     singletons: bool = False
 
     def decode(self, item: Ranked) -> KBestList:
-        """The list of a document: as it is, or made of antecedent scores."""
+        """Cut a k-best list to k candidates, or make one of antecedent scores."""
         if isinstance(item, KBestList):
             return KBestList(item.doc_id, item.candidates[: self.k], item.mentions)
         return DECODERS[self.method](item, self.k, singletons=self.singletons)

@@ -148,5 +148,5 @@ def _title(metric: str) -> str:
 
 
 def _cut(percent: float) -> str:
-    """Two decimals, cut off as the official scorer does."""
+    """Cut a figure to two decimals, as the official scorer does."""
     return f"{int(percent * 100) / 100:.2f}"

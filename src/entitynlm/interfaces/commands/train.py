@@ -198,7 +198,7 @@ def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) 
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:
-    """``section.key=value`` with TOML values; what is not TOML is taken as text."""
+    """Parse ``section.key=value`` with TOML values; a value that is not TOML is taken as text."""
     parsed: dict[str, Any] = {}
     for change in changes:
         name, equals, value = change.partition("=")

@@ -74,7 +74,7 @@ def check_files(paths: Iterable[str | Path], *, format: str | None = None) -> It
 
 
 def find_oddities(document: Document) -> Iterator[str]:
-    """Oddities of a document's annotation that no single line shows."""
+    """Find oddities of a document's annotation that no single line shows."""
     if not document.tokens:
         yield "it has no words"
     entities_of: dict[Span, list[str]] = {}

@@ -182,7 +182,7 @@ _RECOGNISERS: tuple[Recogniser, ...] = (
 
 
 def _choose_files(paths: Iterable[Path]) -> list[Path]:
-    """The annotated files, or the texts where there are none (a text beside a brat file belongs to that)."""
+    """Choose the annotated files, or the texts where there are none (a text beside a brat file belongs to that)."""
     files = [path for path in paths if path.is_file()]
     usable = [path for path in files if not path.name.startswith(".") and not _NOT_DATA.fullmatch(path.name)]
     for endings in (ANNOTATED_ENDINGS, TEXT_ENDINGS):
@@ -193,7 +193,7 @@ def _choose_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _name_gum(path: Path) -> str:
-    """OntoGUM's files declare bare groups, GUM's a richer scheme."""
+    """Tell OntoGUM, whose files declare bare groups, from GUM with its richer scheme."""
     with path.open("rb") as stream:
         for raw in stream:
             if not raw.startswith(b"#"):
@@ -204,7 +204,7 @@ def _name_gum(path: Path) -> str:
 
 
 def read_card(folder: Path) -> str | None:
-    """The name that a corpus written by this package gives itself."""
+    """Read the name of a corpus that this package wrote."""
     try:
         card = read_json(folder / CARD)
         return str(card["corpus"])
@@ -233,7 +233,7 @@ def arrange_splits(placed: Iterable[tuple[str, Path]]) -> dict[str, tuple[Path, 
 
 
 def find_split_word(name: str) -> str | None:
-    """The split that a file or folder name contains as a word: ``en-ud-train.conllu`` → train, ``development`` → dev.
+    """Find the split that a file or folder name contains as a word: ``en-ud-train.conllu`` → train, ``development`` → dev.
 
     A name with the words of two splits has none. A split word followed by a bare number does not count, because InScript's
     stories such as ``train_040`` are about train rides.
@@ -246,14 +246,14 @@ def find_split_word(name: str) -> str | None:
 
 
 def split_every_ninth(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
-    """LitBank's rule (it has no official split): by name, index 8, 17, … is test, index 4, 13, … is dev."""
+    """Divide LitBank, which has no official split: by name, index 8, 17, … is test, index 4, 13, … is dev."""
     names = {4: "dev", 8: "test"}
     ordered = sorted(files, key=lambda path: path.name)
     return arrange_splits((names.get(index % 9, "train"), path) for index, path in enumerate(ordered))
 
 
 def read_split_list(path: Path) -> dict[str, list[str]]:
-    """GUM's ``splits.md``: a heading ``## dev`` per split and under it ``* GUM_name`` lines."""
+    """Read GUM's ``splits.md``: a heading ``## dev`` per split and under it ``* GUM_name`` lines."""
     splits: dict[str, list[str]] = {}
     current: list[str] | None = None
     with open_binary(path) as stream:
@@ -274,7 +274,7 @@ def read_split_list(path: Path) -> dict[str, list[str]]:
 
 
 def find_split_list(folder: Path) -> Path | None:
-    """The nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling ``ontogum``/``gum``.
+    """Find the nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling ``ontogum``/``gum``.
 
     OntoGUM and GUM annotate the same documents with one division, and the list may be in either or at the root of a clone of GUM.
     """

@@ -26,7 +26,7 @@ DEVELOPMENT = frozenset(
 )
 """Novels that choose between models; all others of the corpus are for training."""
 NO_NAMES = ("The ", "My ", "A ", "His ", "Her ", "Your ", "Our ")
-"""Beginnings of aliases that describe, and may be used of anybody."""
+"""Beginnings of aliases that are descriptions and may mean any character."""
 LONGEST_FIELD = 1 << 24
 
 

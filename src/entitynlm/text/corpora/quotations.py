@@ -17,7 +17,7 @@ QUOTATION_LINES = (
 
 
 def read_quoted_documents(litbank: Path, quotations: Path, split: str) -> Iterator[Document]:
-    """The documents of a split with the typed mentions of LitBank's standoff files, and its quotations.
+    """Read the documents of a split with the typed mentions of LitBank's standoff files, and its quotations.
 
     The raw text is left out: its lines are sentences, where people expect paragraphs.
     """
@@ -28,7 +28,7 @@ def read_quoted_documents(litbank: Path, quotations: Path, split: str) -> Iterat
 
 
 def read_quotations(path: Path, document: Document) -> list[Quotation]:
-    """The quotations of a file; sentences and tokens are counted from 0, ends are the last token."""
+    """Read the quotations of a file; sentences and tokens are counted from 0, ends are the last token."""
     if not path.is_file():
         raise DataError(
             "there are no quotations of this document", path=path, hint="Name LitBank's folder quotations"

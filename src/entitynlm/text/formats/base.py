@@ -24,7 +24,7 @@ ENDINGS = (
 
 
 def strip_endings(name: str) -> str:
-    """A file's name without its endings: ``bath_001.txt.drs`` → ``bath_001``."""
+    """Strip a file's name of its endings: ``bath_001.txt.drs`` → ``bath_001``."""
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
     return name
@@ -82,7 +82,7 @@ class Source:
         return decode_lines(self.stream, self.path)
 
     def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:
-        """The bytes in pieces, with readable errors."""
+        """Read the bytes in pieces, with readable errors."""
         try:
             while chunk := self.stream.read(size):
                 yield chunk
@@ -125,7 +125,7 @@ class Source:
         self.on_oddity(Oddity(self.path, line, message))
 
     def error(self, message: str, line: int | None = None, **details: str | None) -> DataError:
-        """An error about this file, to be raised by the reader; details are ``found``, ``expected`` and ``hint``."""
+        """Make an error about this file, to be raised by the reader; details are ``found``, ``expected`` and ``hint``."""
         return DataError(message, path=self.path, line=line, **details)
 
     @contextlib.contextmanager

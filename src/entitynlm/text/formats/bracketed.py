@@ -39,7 +39,7 @@ class DocumentNames:
         self._seen: dict[str, int] = {}
 
     def claim(self, name: str, line: int | None) -> str:
-        """``name`` the first time, ``name~2`` the second time (with a report), and so on."""
+        """Make a name unique: ``name`` the first time, ``name~2`` the second time (with a report), and so on."""
         count = self._seen.get(name, 0) + 1
         self._seen[name] = count
         if count == 1:

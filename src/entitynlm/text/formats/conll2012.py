@@ -41,7 +41,7 @@ MEANS_NO_MENTION = np.array([chr(code) in NO_MENTION for code in range(256)])
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """``#begin document`` before any row; or, without it, a row of the full width with its two numbers."""
+    """Recognise ``#begin document`` before any row; or, without it, a row of the full width with its two numbers."""
     for raw in io.BytesIO(sample.removeprefix(b"\xef\xbb\xbf")):
         line = raw.decode("utf-8", errors="replace").rstrip("\n")
         if BEGIN.match(line):
@@ -126,7 +126,7 @@ def _set_tabs(rows: bytes) -> bytes:
 
 
 def parse_header(text: str) -> tuple[str, str]:
-    """Name and part of ``(name); part 000``; brackets, semicolon and part may be missing."""
+    """Read name and part of ``(name); part 000``; brackets, semicolon and part may be missing."""
     text = text.strip()
     before, _, number = text.rpartition("part")
     part = ""
@@ -141,7 +141,7 @@ def is_number(text: str) -> bool:
 
 
 def split_row(line: str) -> list[str]:
-    """Fields of a row: at tabs where there are enough of them (fields may then be empty), else at blanks."""
+    """Split a row at tabs where there are enough of them (fields may then be empty), else at blanks."""
     if line.count("\t") >= FIRST_COLUMN - 1:
         return [field.strip(" ") for field in line.split("\t")] if " " in line else line.split("\t")
     return line.split() if line.isascii() else _BLANKS.split(line.strip(" \t"))
@@ -162,7 +162,7 @@ def _check_row(fields: list[str], source: Source, number: int, line: str) -> Non
 
 
 def make_id(name: str, part: str) -> str:
-    """The document id: the name, and ``#part`` for every part but the first."""
+    """Make the document id: the name, and ``#part`` for every part but the first."""
     return f"{name}#{part}" if part.strip("0") else name
 
 
@@ -188,7 +188,7 @@ def _cut_column(table: FieldTable, first: int, last: int | None) -> list[str | N
 
 @lru_cache(maxsize=1 << 16)
 def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
-    """Labels of one-word mentions, of those that open, of those that close, and whether that is all of the cell."""
+    """Read the labels of one-word mentions, of those that open and of those that close, and whether that is all of the cell."""
     found = BRACKET.findall(cell)
     return (
         tuple(single.strip() for single, _, _ in found if single.strip()),
@@ -219,7 +219,7 @@ class _PartBuilder:
         self._counter = OddityCounter(self.source)
 
     def complete_row(self, fields: list[str], line: int) -> list[str]:
-        """A row of a document whose rows are all short gets the columns that the official scorer does not look at.
+        """Add the columns that the official scorer ignores to a row of a document whose rows are all short.
 
         One of its own test files (case L-1) has a short row without its coreference, which it takes for a word in no mention.
         """
@@ -309,7 +309,7 @@ class _PartBuilder:
                 self._counter.add(message, int(lines[token - first]), cell)
 
     def finish(self, *, unended: int | None = None) -> Document:
-        """The document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
+        """Make the document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
         if unended is not None:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
@@ -336,7 +336,7 @@ class _PartBuilder:
 
 
 def blank_parse(sentences: Iterable[Span]) -> list[str]:
-    """The parse column of a document without trees, as the shared task's description has it."""
+    """Make the parse column of a document without trees, as the shared task's description has it."""
     bits: list[str] = []
     for start, end in sentences:
         bits += ["(TOP*)"] if end - start == 1 else ["(TOP*", *["*"] * (end - start - 2), "*)"]
@@ -366,7 +366,7 @@ def _render(document: Document) -> Iterator[str]:
 
 
 def _find_header(document: Document) -> tuple[str, str]:
-    """Name and part as they were read, if the id still has them; else the id becomes the name of a single part."""
+    """Find name and part as they were read, if the id still has them; else the id becomes the name of a single part."""
     name, part = re.sub(r"[\r\n]", " ", document.meta.get("name", "")), document.meta.get("part", "")
     known = make_id(name, part)
     same = document.id == known or document.id.startswith(f"{known}~")
@@ -393,14 +393,14 @@ def _make_columns(document: Document) -> list[list[str]]:
 
 
 def _make_arguments(document: Document, start: int, end: int) -> list[list[str]]:
-    """The predicate columns of one sentence, padded to the same width."""
+    """Make the predicate columns of one sentence, padded to the same width."""
     rows = [value.split() if value else [] for value in document.column("args")[start:end]]
     width = max(len(row) for row in rows)
     return [row + ["*" if row else "-"] * (width - len(row)) for row in rows]
 
 
 def _make_cells(document: Document) -> dict[int, str]:
-    """The coreference cell of each token that has one; a mention that crosses another of its entity has a number of its own."""
+    """Make the coreference cell of each token that has one; a mention that crosses another of its entity gets another number."""
     taken = {entity.id for entity in document.entities if _PLAIN_NUMBER.match(entity.id)}
     free = (number for number in map(str, count()) if number not in taken)
     opening: dict[int, list[str]] = {}

@@ -27,7 +27,7 @@ class _Sentence:
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first line opens a sentence, or is a row of the table."""
+    """Recognise a first line that opens a sentence or is a row of the table."""
     for line in sample.removeprefix(b"\xef\xbb\xbf").splitlines():
         if line.strip():
             is_row = re.match(rb"\d+-\d+\t[^\t]*\t[^\t]*\t[^\t]*\t[^\t]*\t[^\t]", line)

@@ -24,7 +24,7 @@ HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first thing in the file is an object (or an array of them, which the reader explains)."""
+    """Recognise a file that begins with an object (or an array of them, which the reader explains)."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
     if re.match(rb'\{\s*("|\}|$)', start):
         return True
@@ -32,7 +32,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """One document per line that is not blank."""
+    """Read one document per line that is not blank."""
     count = 0
     for number, line in source.lines():
         if line.strip():
@@ -45,13 +45,13 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    """One line per document, without loss."""
+    """Write one line per document, without loss."""
     for document in documents:
         stream.write(json.dumps(make_record(document), ensure_ascii=False) + "\n")
 
 
 def parse_line(line: str) -> JsonObject:
-    """A line as an object, or an error that says what else it is."""
+    """Parse a line as an object, or say what else it is."""
     try:
         record = json.loads(line)
         if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
@@ -71,7 +71,7 @@ def parse_line(line: str) -> JsonObject:
 
 
 def read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
-    """The document of a line of the file, the ``count``-th that is not blank."""
+    """Read the document of a line, the ``count``-th that is not blank."""
     with source.naming(number):
         return _make_document(record, source, number, count)
 
@@ -111,7 +111,7 @@ def _make_document(record: JsonObject, source: Source, number: int, count: int) 
 
 
 def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
-    """The document without mentions."""
+    """Read the words of a document, without its mentions."""
     if record.get("sentences") is not None:
         sentences = take(record["sentences"], list[list[str]], "sentences")
     else:
@@ -139,7 +139,7 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
 
 
 def _take_column(value: object, what: str, size: int, report: Complain) -> list[str | None] | None:
-    """A value per word, from a list of them or a list per sentence; anything else is reported and left out."""
+    """Take a value per word from a list, or from a list per sentence; anything else is reported and left out."""
     if not isinstance(value, list) or not value:
         return None
     try:

@@ -39,7 +39,7 @@ LONGEST_OF_UPLOADS = 30.0  # … of an upload
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """A zip archive, RTF or HTML by its first bytes, Markdown by its name."""
+    """Recognise a zip archive, RTF or HTML by its first bytes, Markdown by its name."""
     name = path.removesuffix(".gz").lower()
     return (
         sample.startswith((ZIP_START, b"{\\rtf"))

@@ -13,7 +13,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """Whatever has no zero byte in it, and what only its name calls a text (so that the error can say more)."""
+    """Accept a file without a zero byte, and one that only its name calls a text (so that the error can say more)."""
     name = path.removesuffix(".gz")
     return b"\0" not in sample or sample.startswith(UTF_16) or name.endswith(".txt")
 

@@ -60,7 +60,7 @@ def get_format(name: str) -> Format:
 
 
 def read_sample(path: str | Path) -> bytes:
-    """The first bytes of a file, which its format is recognised by."""
+    """Read the first bytes of a file, which its format is recognised by."""
     with open_binary(path) as stream:
         try:
             return stream.read(SAMPLE_BYTES)
@@ -69,7 +69,7 @@ def read_sample(path: str | Path) -> bytes:
 
 
 def recognise_format(path: str, sample: bytes) -> Format:
-    """The format of a file that begins like this; one that is called as another format's files are is not read as plain text."""
+    """Recognise the format of a file by its first bytes; a file with the ending of another format is not read as plain text."""
     form = next((form for form in FORMATS.values() if form.recognise(path, sample)), None)
     if form is not None:
         ending = Path(path.removesuffix(".gz")).suffix

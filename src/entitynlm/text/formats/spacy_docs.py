@@ -26,7 +26,7 @@ Complain = Callable[[str], None]
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """A zlib stream that begins as a DocBin does."""
+    """Recognise a zlib stream that begins as a DocBin does."""
     try:
         return b"version" in zlib.decompressobj().decompress(sample, 64)
     except zlib.error:
@@ -171,7 +171,7 @@ def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
 
 
 def read_tokens(doc: Any) -> tuple[dict[str, Any], list[int]]:
-    """Arguments of ``Document`` from a ``Doc``, and the number of words before each token and before the end."""
+    """Read the arguments of ``Document`` from a ``Doc``, and the number of words before each token and before the end."""
     before = [0, *accumulate(int(not token.text.isspace()) for token in doc)]
     kept = [token for token in doc if before[token.i] < before[token.i + 1]]
     columns = {}
@@ -193,7 +193,7 @@ def read_tokens(doc: Any) -> tuple[dict[str, Any], list[int]]:
 
 
 def _find_head(token: Any, before: list[int]) -> int:
-    """The index of the head, or -1; where the head is a white-space token, that of its head."""
+    """Find the index of the head, or -1; where the head is a white-space token, take that of its head."""
     while token.head.i != token.i:
         token = token.head
         if before[token.i] < before[token.i + 1]:

@@ -126,7 +126,7 @@ def _read_notes(
 
 
 def _read_text(source: Source) -> str:
-    """The text beside the annotations."""
+    """Read the text beside the annotations."""
     if source.path == STANDARD or source.most is not None:
         message = "brat annotations that come without a folder have no text beside them"
         raise source.error(message, hint="Name the .ann file on the command line")
@@ -202,7 +202,7 @@ def _join_mentions(
 
 
 def _find_span(each: TextBound, offsets: Sequence[Span], source: Source) -> Span | None:
-    """The words from the first to the last character of an annotation."""
+    """Find the words from the first to the last character of an annotation."""
     words, whole = align_span(offsets, each.ranges[0][0], each.ranges[-1][1])
     if words is None:
         source.report(f"{each.key} has no word in it and was left out", each.line)
@@ -214,7 +214,7 @@ def _find_span(each: TextBound, offsets: Sequence[Span], source: Source) -> Span
 def _read_lines(
     source: Source,
 ) -> tuple[dict[str, TextBound], list[tuple[str, Link]], dict[str, str]]:
-    """The mentions of an ``.ann`` file by their keys, its links, each with its name, and its notes on mentions."""
+    """Read the mentions of an ``.ann`` file by their keys, its links, each with its name, and its notes on mentions."""
     notes: dict[str, str] = {}
     found: dict[str, TextBound] = {}
     links: list[tuple[int, str, Link]] = []
@@ -264,7 +264,7 @@ def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextB
 
 
 def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
-    """The classes of the equivalence that the links generate, in the order of their first members."""
+    """Join linked keys to classes, in the order of their first members; links are transitive."""
     class_of = {key: {key} for key in keys}
     for link in links:
         for one, other in itertools.pairwise(key for key in link if key in class_of):

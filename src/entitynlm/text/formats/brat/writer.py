@@ -53,7 +53,7 @@ def _choose_name(identifier: str, names: set[str]) -> str:
 
 
 class WrittenAnnotation(NamedTuple):
-    """What is written of a mention (of a quotation: of its span); ``note`` names an entity at its first mention."""
+    """The text annotation of a mention or quotation; ``note`` names an entity at its first mention."""
 
     label: str
     ranges: tuple[Span, ...]
@@ -111,7 +111,7 @@ def _write_document(document: Document, base: Path) -> set[str]:
 
 
 def describe_entity(document: Document, entity: Entity) -> str:
-    """The note at an entity's first mention: its id and, in brackets, what it is called most often."""
+    """Write the note at an entity's first mention: its id and, in brackets, its most frequent name."""
     words = Counter(" ".join(document.words(*mention.span).split()) for mention in entity.mentions)
     named = {word: count for word, count in words.items() if word.lower() not in PRONOUNS} or words
     shown = re.sub(r"[\s()]+", " ", max(named, key=named.__getitem__))[:LONGEST_NOTE]
@@ -119,7 +119,7 @@ def describe_entity(document: Document, entity: Entity) -> str:
 
 
 def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
-    """The raw text where every word has a place in it, else the words with spaces, a sentence a line."""
+    """Take the raw text where every word has a place in it, else the words with spaces, a sentence a line."""
     if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
         return document.text, document.offsets
     words = [re.sub(r"\s", " ", token) for token in document.tokens]
@@ -128,7 +128,7 @@ def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
 
 
 def _find_ranges(span: Span, text: str, offsets: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The characters of a mention, parted at line ends, which brat's spans may not contain."""
+    """Find the characters of a mention, parted at line ends, which brat's spans may not contain."""
     first, last = offsets[span[0]][0], offsets[span[1] - 1][1]
     pieces = [piece for piece in re.finditer(r"[^\r\n]+", text[first:last]) if piece[0].strip()]
     return tuple((first + piece.start(), first + piece.end()) for piece in pieces) or ((first, last),)

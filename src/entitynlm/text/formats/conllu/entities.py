@@ -24,12 +24,12 @@ _TO_ESCAPE = re.compile(r"[%()|\-\[\]\s,:]")
 
 
 def unescape(text: str) -> str:
-    """``%28`` and the like as the characters they stand for."""
+    """Replace ``%28`` and the like by the characters they stand for."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "%" in text else text
 
 
 def escape(text: str) -> str:
-    """Text that can stand in a field: the notation's own characters as ``%28`` and the like."""
+    """Write the notation's own characters as ``%28`` and the like, so that the text can stand in a field."""
     return _TO_ESCAPE.sub(lambda match: f"%{ord(match[0]):02X}" if match[0].isascii() else match[0], text)
 
 
@@ -134,7 +134,7 @@ class EntityReader:
         return Mention(found.start, end, unescape(found.entity), head, tuple(attributes))
 
     def _find_head(self, value: str, found: _BracketedMention, end: int) -> int | None:
-        """The token at this position (from 1) among the words of the mention."""
+        """Find the token at this position (from 1) among the words of the mention."""
         if not found.is_whole:
             return None
         if value.isascii() and value.isdecimal() and 0 < int(value[:9]) <= end - found.start:
@@ -146,7 +146,7 @@ class EntityReader:
 
 
 def make_cells(document: Document) -> dict[int, str]:
-    """The value of ``Entity=`` for each token that has one.
+    """Make the value of ``Entity=`` for each token that has one.
 
     Order at a token as in CorefUD: closing brackets, opening ones, mentions of one word; but the last go first where
     nothing opens, so that nesting shows.
@@ -172,7 +172,7 @@ def make_cells(document: Document) -> dict[int, str]:
 
 
 def _join_fields(document: Document, mention: Mention, label: str) -> str:
-    """The fields of :data:`DEFAULT_HEADER`, without empty ones at the end."""
+    """Join the fields of :data:`DEFAULT_HEADER`, without empty ones at the end."""
     head = "" if mention.head is None else str(mention.head - mention.start + 1)
     others = ",".join(f"{escape(key)}:{escape(value)}" for key, value in mention.attributes)
     etype = escape(document.entity_types.get(mention.entity, ""))

@@ -27,7 +27,7 @@ Comments = dict[str, str]
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first row has ten columns; where the sample holds no whole row, comments that only CoNLL-U has are enough."""
+    """Recognise a first row of ten columns; where the sample holds no whole row, comments that only CoNLL-U has are enough."""
     *lines, last = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
     typical = False
     for line in lines:
@@ -66,7 +66,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
-    """The lines between two blank ones: the number of the first line, comments, rows."""
+    """Yield the lines between two blank ones: the number of the first line, comments, rows."""
     first = 0
     comments: Comments = {}
     rows: list[Row] = []
@@ -178,7 +178,7 @@ class _ConlluBuilder:
         return (fields + ["_"] * 10)[:10]
 
     def _read_special(self, word_id: str, form: str, items: dict[str, str], number: int, line: str) -> None:
-        """A row that is no word: a multiword token or an empty node."""
+        """Read a row that is no word: a multiword token or an empty node."""
         if match := _RANGE.match(word_id):
             if "Entity" in items:
                 message = "'Entity' of a multiword token was skipped; it belongs to its words"

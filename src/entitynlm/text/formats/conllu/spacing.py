@@ -17,7 +17,7 @@ _ESCAPED_MISC = re.compile(r"\\(.)", re.DOTALL)
 
 
 def escape_misc(text: str) -> str:
-    """Text as a value in the MISC column, in UDPipe's way."""
+    """Write a text as a value in the MISC column, in UDPipe's way."""
     return _TO_ESCAPE_IN_MISC.sub(lambda match: _ESCAPES[match[0]], text)
 
 
@@ -26,7 +26,7 @@ def unescape_misc(text: str) -> str:
 
 
 def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
-    """The span of each word of a multiword token: exact where they spell it (do + n't), else in proportion (de + le for "du")."""
+    """Find each word's span in a multiword token: exact where they spell it (do + n't), else in proportion (de + le for "du")."""
     ends = [0, *accumulate(len(word) for word in words)]
     if "".join(words) != surface:
         ends = [len(surface) * end // ends[-1] for end in ends]
@@ -45,7 +45,7 @@ class TextBuilder:
     _sentence: int = 0  # the first piece of the current sentence, which is the gap before it
 
     def start_sentence(self, paragraph: bool) -> None:
-        """A new paragraph is a new line, unless the file said what comes after the last word before it."""
+        """Begin a sentence; a new paragraph is a new line, unless the file said what comes after the last word before it."""
         if paragraph and self.offsets and self._gap in (None, ""):
             self._gap = PARAGRAPH_GAP
         self._sentence = len(self._pieces)
@@ -66,11 +66,11 @@ class TextBuilder:
         self.offsets += [(start + a, start + b) for a, b in spans]
 
     def sentence_text(self) -> str:
-        """The text since the start of the sentence, with single spaces, as ``# text`` has it."""
+        """Return the text since the start of the sentence, with single spaces, as ``# text`` has it."""
         return " ".join("".join(self._pieces[self._sentence + 1 :]).split())
 
     def finish(self) -> str | None:
-        """The whole text, or ``None`` if the file does not tell it."""
+        """Return the whole text, or ``None`` if the file does not tell it."""
         return "".join([*self._pieces, self._gap or ""]) if self.known else None
 
 
