@@ -172,8 +172,6 @@ def collect_code() -> list[Any]:
 
 @pytest.mark.parametrize(("page", "code"), collect_code())
 def test_python_examples(page: str, code: str, work: Path) -> None:
-    for module in re.findall(r"^(?:import|from) (pandas|statsmodels|spacy)", code, re.MULTILINE):
-        pytest.importorskip(module)
     if "regions.tsv" in code:
         run_command("entitynlm surprisal --items items.tsv --out regions.tsv")
     try:

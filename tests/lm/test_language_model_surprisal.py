@@ -112,7 +112,6 @@ def test_white_space_of_a_raw_text_is_that_of_transformers(tiny: entitynlm.Entit
 
 
 @needs_smollm2
-@pytest.mark.slow
 def test_white_space_of_a_raw_text_is_that_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
     check_raw_text(smollm2)
 
