@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 import torch
 
 from entitynlm.errors import ConfigError, InferenceError
-from entitynlm.inference.marginal import METHODS, Method, average_words, estimate_error, estimate_log_prob
+from entitynlm.inference.marginal import Method, average_words, estimate_error, estimate_log_prob
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses, with_analysis
@@ -45,7 +45,7 @@ def test_filtered_estimates_have_no_bias() -> None:
     assert estimate.resamplings > 3  # of four times that there is still something to come
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 def test_birth_noise_is_part_of_what_is_estimated(method: Method) -> None:
     """With noise the truth is a mean over the noise, here over 500 draws for every analysis."""
     model = make_network("generative", sigma=0.8, seed=2)
@@ -88,7 +88,7 @@ def test_a_filter_that_never_resamples_is_importance_sampling() -> None:
     assert other.resamplings == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_long_documents_stay_finite(method: Method, dtype: torch.dtype) -> None:
     model = make_network("generative", std=1.5, sigma=0.1, max_length=5).to(dtype)
@@ -103,7 +103,7 @@ def test_long_documents_stay_finite(method: Method, dtype: torch.dtype) -> None:
     assert 1 <= estimate.ess <= 8
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 def test_the_standard_error_is_that_of_repeating_everything(method: Method) -> None:
     model, proposal = make_network("generative"), make_network("causal", seed=1, std=0.3)
     document = make_words(20)

@@ -30,7 +30,7 @@ def running_example(mention_types: tuple[int, int, int, int] = (1, 1, 1, 1)) -> 
 
 
 def pairs_of(index: DocumentIndex, mention: int) -> list[int]:
-    return index.pair_rows[index.pair_mentions == mention].tolist()
+    return index.pair_rows[slice(*index.pair_bounds[mention : mention + 2])].tolist()
 
 
 def test_rows_of_the_running_example() -> None:
@@ -62,7 +62,7 @@ def test_features_of_the_running_example() -> None:
     """At "it" (word 16): John was at word 12 in this sentence, the shop ended at word 7 in the last, …"""
     features = make_feature_set("rich")
     index = index_document(running_example(), features)
-    hot = index.pair_features[index.pair_mentions == 4]
+    hot = index.pair_features[slice(*index.pair_bounds[4:6])]
     names = ("token", "sentence", "mention", "count")
     bases = dict(zip(names, features.lookup[:, 0].tolist(), strict=True))
 

@@ -22,7 +22,6 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
 Method = Literal["importance", "particle-filter"]
-METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
 # docs/decisions/041-estimating-the-marginal.md says why
 PRIOR_SHARE = 0.8  # P's share in what particles are drawn from

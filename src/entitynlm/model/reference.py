@@ -9,7 +9,7 @@ than the LSTM is asked to go on piece by piece, and for its whole distribution a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -59,9 +59,6 @@ class TwinStory:
     e_current: Tensor | None = None
     remaining: int = 0
     mentions: int = 0
-
-    def copy(self) -> TwinStory:
-        return replace(self, entities=[TwinEntity(**vars(entity)) for entity in self.entities])
 
 
 class SlowTwin:

@@ -123,11 +123,6 @@ class DocumentIndex:
         return len(self.starts)
 
     @property
-    def pair_mentions(self) -> np.ndarray:
-        """(K,) the mention of each pair."""
-        return np.repeat(np.arange(self.mentions), np.diff(self.pair_bounds))
-
-    @property
     def first_new(self) -> int:
         """Row of the first new entity."""
         return 1 + self.past.entities

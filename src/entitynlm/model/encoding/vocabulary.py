@@ -75,9 +75,6 @@ class Vocabulary(Tokenizer):
     def __hash__(self) -> int:
         return hash(self._words)
 
-    def __repr__(self) -> str:
-        return f"Vocabulary({len(self)} words)"
-
     def is_unknown(self, word: str) -> bool:
         """Tell whether the model reads ``word`` as ``<unk>``."""
         return self[word] == self.unknown
