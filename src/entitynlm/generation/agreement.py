@@ -12,35 +12,21 @@ from dataclasses import dataclass, field
 
 from entitynlm.discourse.lexicon import guess_gender
 from entitynlm.text.english import (
+    ADJECTIVES,
     DETERMINERS,
     FEMALE,
     GENDERS,
     HUMAN,
     MALE,
+    NOT_IN_NOUN_PHRASES,
     PREPOSITIONS,
     PRONOUNS,
     SPEECH_VERBS,
 )
 
-COMMON_VERBS = frozenset(
-    "is was are were be been being am had has have having do does did done will would shall should can could may might must "
-    "went came got took made saw seen looked turned stood sat ran knew told gave found left felt seemed became put let".split()
-)
-NOT_IN_MENTIONS = COMMON_VERBS | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
-NOT_IN_MENTIONS |= set(
-    "not never then when while if because that which who whom whose what how why where as than but".split()
-)
-NOT_IN_MENTIONS |= set(
-    "hadn didn wasn couldn wouldn isn doesn don won aren weren tomorrow yesterday today tonight".split()
-)
+NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
 NOT_IN_MENTIONS |= PREPOSITIONS - {"of"}
-NOT_IN_MENTIONS |= set(
-    "up down out off instead much else ever again just only also both there here now yes no oh well".split()
-)
-NOT_LAST = {*DETERMINERS, *PREPOSITIONS, "and", "or", "very", "so", "too"} - {*PRONOUNS}
-NOT_LAST |= set(
-    "new old young own same other first last next similar good great little small big long whole only".split()
-)
+NOT_LAST = ({*DETERMINERS, *PREPOSITIONS, "and", "or", "very", "so", "too"} - {*PRONOUNS}) | ADJECTIVES
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
 POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())

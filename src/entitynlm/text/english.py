@@ -15,35 +15,27 @@ def _invert(table: Mapping[str, str]) -> dict[str, str]:
     return {form: label for label, forms in table.items() for form in forms.split()}
 
 
+def _read_words(name: str) -> frozenset[str]:
+    return frozenset(_ENGLISH[name].split())
+
+
 # Pronoun forms with the form that stands for them all, its gender and its number.
 PRONOUNS: Mapping[str, str] = _invert(_ENGLISH["pronouns"])
 GENDERS: Mapping[str, str] = {**_ENGLISH["pronoun_genders"], **_invert(_ENGLISH["genders"])}
 NUMBERS: Mapping[str, str] = _ENGLISH["pronoun_numbers"]
 DETERMINERS: Mapping[str, str] = _invert(_ENGLISH["determiners"])
-AFTER_HEAD = frozenset(
-    _ENGLISH["after_head"].split()
-)  # these end the part of a noun phrase in which its head stands
+AFTER_HEAD = _read_words("after_head")
+"""Words that end the part of a noun phrase in which its head stands."""
 FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in", "on", "at", "'", "’"))
 
-(
-    SPEECH_VERBS,
-    MORE_SPEECH_VERBS,
-    THOUGHT_VERBS,
-    PREPOSITIONS,
-    TITLES,
-    OBJECTIVE_PRONOUNS,
-    POSSESSIVE_PRONOUNS,
-) = (
-    frozenset(_ENGLISH[name].split())
-    for name in (
-        "speech_verbs",
-        "more_speech_verbs",
-        "thought_verbs",
-        "prepositions",
-        "titles",
-        "objective_pronouns",
-        "possessive_pronouns",
-    )
-)
+SPEECH_VERBS, MORE_SPEECH_VERBS = _read_words("speech_verbs"), _read_words("more_speech_verbs")
+THOUGHT_VERBS = _read_words("thought_verbs")
 QUOTATION_VERBS = (SPEECH_VERBS | MORE_SPEECH_VERBS) - THOUGHT_VERBS
 """Verbs beside a quotation that is said aloud."""
+PREPOSITIONS, TITLES = _read_words("prepositions"), _read_words("titles")
+OBJECTIVE_PRONOUNS = _read_words("objective_pronouns")
+POSSESSIVE_PRONOUNS = _read_words("possessive_pronouns")
+NOT_IN_NOUN_PHRASES = _read_words("not_in_noun_phrases")
+"""Verbs, conjunctions and adverbs that stand in no short noun phrase."""
+ADJECTIVES = _read_words("adjectives")
+"""Common adjectives, with which no noun phrase ends."""
