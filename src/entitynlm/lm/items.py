@@ -16,7 +16,6 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.next_words import add_columns
-from entitynlm.lm.surprisal import MentionRow, Surprisal, measure_surprisal
+from entitynlm.lm.surprisal import MentionRow, Surprisal, make_frame, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import segment_text
@@ -376,8 +375,7 @@ class ItemTable:
 
     def to_pandas(self) -> Any:
         """Make a pandas DataFrame with the columns of the table that is written."""
-        columns = [column.name for column in fields(self.row_type)]
-        return import_module("pandas").DataFrame([asdict(row) for row in self.rows], columns=columns)
+        return make_frame(self.row_type, self.rows)
 
 
 def tabulate_items(

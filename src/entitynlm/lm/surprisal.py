@@ -147,9 +147,13 @@ class Surprisal(Result):
     def to_pandas(self, rows: Literal["tokens", "mentions"] = "tokens") -> Any:
         """Make a pandas DataFrame of the rows of tokens or of mentions, with the columns of the tables that are written."""
         kind = get_token_row(self.top_words) if rows == "tokens" else MentionRow
-        columns = [column.name for column in fields(kind)]
-        found = [asdict(row) for row in getattr(self, rows)]
-        return import_module("pandas").DataFrame(found, columns=columns)
+        return make_frame(kind, getattr(self, rows))
+
+
+def make_frame(row_type: type, rows: Sequence[Any]) -> Any:
+    """Make a pandas DataFrame of rows, with all columns even if there is no row."""
+    columns = [column.name for column in fields(row_type)]
+    return import_module("pandas").DataFrame([asdict(row) for row in rows], columns=columns)
 
 
 def measure_surprisal(
@@ -194,7 +198,7 @@ def measure_surprisal(
         trace = trace_referents(model, encoded, with_words=given, readings=readings, observer=observer)
     words: WordEstimates | None = None
     if given or not len(encoded):
-        words = WordEstimates(trace.log_words, np.full(len(encoded), math.nan), None)
+        words = WordEstimates(trace.log_words, np.zeros((1, len(encoded))))
     elif not pretrained.untrained:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         sampling |= {"next_words": expected if top_words else None, "progress": progress}
@@ -202,7 +206,7 @@ def measure_surprisal(
     elif top_words:
         expected.note_language_model(readings)
     without, source = score_without_entities(pretrained, encoded, readings, words)
-    words = words or WordEstimates(without, np.zeros(len(encoded)), None)
+    words = words or WordEstimates(without, np.zeros((2, len(encoded))))
     writer = _RowWriter(text, words, without, trace if given else None, expected)
     found = (
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
@@ -218,7 +222,7 @@ def measure_surprisal(
         source,
         base,
         math.fsum(writer.log_probs.tolist()),
-        words.deviations / math.log(base) if words.deviations.size else np.zeros((1, len(encoded))),
+        words.deviations / math.log(base),
         top_words,
     )
 

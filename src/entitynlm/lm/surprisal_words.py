@@ -7,7 +7,8 @@ docs/decisions/081.) Without, it is the LSTM baseline where the model carries on
 stands on, alone.
 """
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -40,14 +41,23 @@ REPORTED_WORDS = 512
 
 @dataclass(frozen=True)
 class WordEstimates:
-    """(T,) log p(x_t | x_<t) with standard errors (nan for one repeat), and what a reader believes at each word, if known."""
+    """(T,) log p(x_t | x_<t), (R, T) how far each repeat's -log p is from it, and what a reader believes, if known.
+
+    :param without: (T,) log p by the language model alone, where the estimate needs it.
+    """
 
     log_probs: FloatArray
-    errors: FloatArray
-    reader: Reader | None
-    # (R, T) -log p by each repeat, less the estimate
-    deviations: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    without: FloatArray | None = None  # (T,) log p by the language model alone, where the estimate needs it
+    deviations: FloatArray
+    reader: Reader | None = None
+    without: FloatArray | None = None
+
+    @property
+    def errors(self) -> FloatArray:
+        """(T,) standard errors; nan for one repeat."""
+        count = len(self.deviations)
+        if count < 2:
+            return np.full(len(self.log_probs), np.nan)
+        return self.deviations.std(axis=0, ddof=1) / math.sqrt(count)
 
 
 def estimate_words(
@@ -102,11 +112,8 @@ def estimate_words(
             progress.advance("words", len(chunk))
     progress.finish("words")
     log_probs, deviations = combine_repeats(log_evidence, beliefs.beliefs.drawn)
-    errors = np.full(length, np.nan)
-    if repeats > 1:
-        errors = deviations.std(axis=0, ddof=1) / np.sqrt(repeats)
     bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
-    return WordEstimates(log_probs, errors, join_beliefs(beliefs.beliefs, log_no_mention), deviations, bare)
+    return WordEstimates(log_probs, deviations, join_beliefs(beliefs.beliefs, log_no_mention), bare)
 
 
 def combine_repeats(log_evidence: FloatArray, drawn: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -77,7 +78,13 @@ class TableOptions(SurprisalOptions):
 
     def pair_tables(self) -> TablePair:
         """Pair the tables of tokens and of mentions, which have the columns that are asked for."""
-        return TablePair(("tokens", "mentions"), lambda: get_row_types(self.top_words), list_rows)
+        return TablePair(("tokens", "mentions"), self.get_row_types, attrgetter("tokens", "mentions"))
+
+    def get_row_types(self) -> tuple[type, type]:
+        """Import the dataclasses of the rows, with torch."""
+        from entitynlm.lm.surprisal import MentionRow, get_token_row
+
+        return get_token_row(self.top_words), MentionRow
 
 
 @dataclass(frozen=True)
@@ -188,29 +195,22 @@ def surprisal(
             yield path, found
 
     tables.write_all(measure(), files, out, table_kind, rows, terminal)
-    summary = head_summary(model, pretrained, measuring)
-    terminal.remark(tell_summary(summary), markup=False)
-    terminal.write_json({**summary, "documents": figures})
+    terminal.write_json({**cite(model, pretrained, measuring, terminal), "documents": figures})
 
 
-def head_summary(
-    model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions
+def cite(
+    model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions, terminal: Terminal
 ) -> dict[str, Any]:
-    """Name the task, the version, the model with its language model, and the settings: what a paper has to cite."""
+    """Name what a paper has to cite, also in a remark on one line: version, model with its language model, settings."""
     from entitynlm import __version__
     from entitynlm.model.loading import describe_model
 
-    told = {"task": "surprisal", "entitynlm": __version__, **describe_model(model.model, pretrained)}
-    return {**told, **asdict(measuring)}
-
-
-def tell_summary(summary: dict[str, Any]) -> str:
-    """Tell on one line by what surprisal was measured, for the methods section of a paper."""
-    language_model = summary.get("language_model", {})
-    told = {**summary, **{f"language model {name}": value for name, value in language_model.items()}}
-    left_out = ("task", "language_model", "mentions", "top_words")
-    shown = (f"{name.replace('_', ' ')} {value}" for name, value in told.items() if name not in left_out)
-    return "measured by " + ", ".join(shown)
+    told = {"entitynlm": __version__, **describe_model(model.model, pretrained), **asdict(measuring)}
+    parts = {f"language model {name}": value for name, value in told.get("language_model", {}).items()}
+    left_out = ("language_model", "mentions", "top_words")
+    shown = [f"{name} {value}" for name, value in {**told, **parts}.items() if name not in left_out]
+    terminal.remark(f"measured by {', '.join(shown).replace('_', ' ')}", markup=False)
+    return {"task": "surprisal", **told}
 
 
 def write_items(
@@ -240,21 +240,7 @@ def write_items(
     measured = list(track(terminal, "items", measure_items(pretrained, items, **settings), len(items)))
     table = tabulate_items(measured, rows, compare=compare is not None)
     write_rows(table.rows, table.row_type, out, kind)
-    summary = head_summary(model, pretrained, measuring)
-    terminal.remark(tell_summary(summary), markup=False)
-    terminal.write_json({**summary, "items": len(items)})
-
-
-def get_row_types(top_words: int) -> tuple[type, type]:
-    """Import the dataclasses of the rows, with torch."""
-    from entitynlm.lm.surprisal import MentionRow, get_token_row
-
-    return get_token_row(top_words), MentionRow
-
-
-def list_rows(found: Surprisal) -> tuple[Iterable[Any], Iterable[Any]]:
-    """List the rows of tokens and of mentions."""
-    return found.tokens, found.mentions
+    terminal.write_json({**cite(model, pretrained, measuring, terminal), "items": len(items)})
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
