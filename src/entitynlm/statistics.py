@@ -65,9 +65,8 @@ def _divide_trials(trials: int) -> list[int]:
 def flip_signs(gains: npt.ArrayLike, *, trials: int = TRIALS, seed: int = 0) -> float:
     """Compute the p-value of a sum of gains, one per document, by letting each gain be a loss of the same size."""
     values = np.asarray(gains, dtype=np.float64)
-    values = values / max(
-        float(np.abs(values).sum()), 1e-300
-    )  # so that rounding errors do not depend on the unit
+    # so that rounding errors do not depend on the unit
+    values = values / max(float(np.abs(values).sum()), 1e-300)
     return float(
         randomise(lambda swaps: (1.0 - 2.0 * swaps) @ values, len(values), trials=trials, seed=seed)[0]
     )

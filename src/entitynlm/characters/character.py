@@ -176,9 +176,7 @@ def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str,
     return together
 
 
-def _sort_quotations(
-    discourse: Discourse,
-) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
+def _sort_quotations(discourse: Discourse) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
     """List the quotations that each entity speaks, and those of others that name it or tell of it ("you" and "I" aside)."""
     document = discourse.document
     spoken: dict[str, list[Quotation]] = {}

@@ -11,12 +11,7 @@ from entitynlm.config import Mode
 from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
-from entitynlm.lm.evaluation import (
-    ModelsCompared,
-    Sampling,
-    make_bare,
-    measure_split,
-)
+from entitynlm.lm.evaluation import ModelsCompared, Sampling, make_bare, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (
     COMPARABLE,

@@ -199,10 +199,7 @@ def describe(
 
 
 def make_accuracy_table(
-    title: str,
-    rows: Sequence[PredictionRow],
-    by_seed: Mapping[str, Sequence[float]],
-    remarks: Sequence[str],
+    title: str, rows: Sequence[PredictionRow], by_seed: Mapping[str, Sequence[float]], remarks: Sequence[str]
 ) -> ResultTable:
     """Tabulate accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
     human = any(answer.slot.guesses for answer in rows[0].answers)

@@ -16,15 +16,7 @@ from entitynlm.errors import Busy, ConfigError, DataError
 from entitynlm.explorer import schemas
 from entitynlm.explorer.edits import edit
 from entitynlm.explorer.files import make_stem, write_annotation, write_table
-from entitynlm.explorer.texts import (
-    ANSWER_WITHIN,
-    MOST_WORDS_OF_A_TEXT,
-    By,
-    Missing,
-    Text,
-    TextShelf,
-    follow,
-)
+from entitynlm.explorer.texts import ANSWER_WITHIN, MOST_WORDS_OF_A_TEXT, By, Missing, Text, TextShelf, follow
 from entitynlm.explorer.uploads import read_file, read_one
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import FORMATS

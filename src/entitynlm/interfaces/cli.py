@@ -125,9 +125,8 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """Run the command line, and turn every error of a user's making into one readable message."""
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "PASSIVE"
-    )  # a text is short: torch's threads would spin longer than they work
+    # a text is short: torch's threads would spin longer than they work
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     open_streams()
     gc.set_threshold(100_000, 50, 100)  # importing makes a million objects, of which none is garbage
     try:

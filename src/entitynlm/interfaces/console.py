@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Sized
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,7 +35,6 @@ class Terminal(Progress):
     colour: Colour = None
 
     def __post_init__(self) -> None:
-        self.log: Path | None = None  # messages of the progress are also written here
         self.stop_asked = False  # answered at the next step of the progress
         self._tasks: dict[str, Any] = {}
         self._doubts = 0
@@ -148,10 +146,6 @@ class Terminal(Progress):
 
     def message(self, text: str) -> None:
         self.remark(text, markup=False)
-        if self.log is not None:
-            self.log.parent.mkdir(parents=True, exist_ok=True)
-            with self.log.open("a", encoding="utf-8") as stream:
-                stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
     def close(self) -> None:
         """Finish the tasks that an error has cut off."""

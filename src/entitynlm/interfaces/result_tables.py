@@ -23,7 +23,7 @@ def present(result: ExperimentResult, terminal: Terminal, out: Path | None = Non
     if out is not None:
         write_text(out / "tables.md", write_markdown(result))
         write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
-        terminal.print(f"models, tables and log are in {print_path(out)}", markup=False)
+        terminal.print(f"models and tables are in {print_path(out)}", markup=False)
     terminal.write_json(result.figures)
     return result
 

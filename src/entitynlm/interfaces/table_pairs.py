@@ -58,9 +58,8 @@ class TablePair:
             return
         targets = self.name_files(paths, out, kind)
         by_files = itertools.groupby(results, key=lambda pair: targets[pair[0]])
-        empty = (
-            (files, iter(())) for files in targets.values()
-        )  # texts without a word: tables without a row
+        # texts without a word have tables without a row
+        empty = ((files, iter(())) for files in targets.values())
         written: set[tuple[Path, Path]] = set()
         for files, found in itertools.chain(by_files, empty):
             if files not in written:

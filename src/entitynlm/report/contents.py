@@ -134,9 +134,7 @@ def count_cooccurrences(document: Document, shown: Sequence[ShownEntity]) -> dic
 
 
 def follow_vectors(
-    tables: Surprisal,
-    characters: Sequence[ShownEntity],
-    places: Sequence[int | None],
+    tables: Surprisal, characters: Sequence[ShownEntity], places: Sequence[int | None]
 ) -> tuple[Movement, ...]:
     """Follow the vectors of entities that P sees more than once.
 

@@ -176,7 +176,6 @@ def test_annotations_stand_on_the_characters_of_their_mentions(document: Documen
         ranges = [tuple(map(int, each.split(" "))) for each in head.split(" ", 1)[1].split(";")]
         assert " ".join(text[a:b] for a, b in ranges).split() == surface.split()
     assert sum(line[0].startswith("R") for line in lines) == len(document.mentions) - len(document.entities)
-    assert sum(line[0].startswith("#") for line in lines) == len(document.entities)
 
 
 STORY = Document(
@@ -197,8 +196,6 @@ def test_what_brat_sees(tmp_path: Path) -> None:
         "T2\tMention 10 17\ther dog",
         "T3\tperson_adult 10 13\ther",
         "T4\tMention 20 22\tIt",
-        "#1\tAnnotatorNotes T1\tentity: marta (Marta)",
-        "#2\tAnnotatorNotes T2\tentity: dog (her dog)",
         "R1\tCoref Arg1:T3 Arg2:T1",
         "R2\tCoref Arg1:T4 Arg2:T2",
         "",
@@ -213,8 +210,7 @@ def test_edits_in_brat_are_read(tmp_path: Path) -> None:
     path = tmp_path / "tales_one.ann"
     lines = path.read_text().split("\n")
     lines[1] = "T2\tAnimal 14 17\tdog"  # its span and label change
-    lines[5] = "#2\tAnnotatorNotes T2\tentity: marta"  # her dog becomes Marta
-    lines[7] = ""  # "It" is alone
+    lines[5] = "R2\tCoref Arg1:T2 Arg2:T1"  # her dog becomes Marta, "It" is alone
     lines += ["T5\tPlace 6 9\tfed", "R9\tCoref Arg1:T5 Arg2:T1"]  # a new mention joins
     path.write_text("\n".join(lines))
     (document,) = read_folder(tmp_path)
@@ -251,17 +247,17 @@ def test_quotations_with_speakers_are_written_and_read(tmp_path: Path) -> None:
     assert document.quotations == (Quotation(0, 6, "i", "i"), Quotation(9, 14, "i"))
     (tmp_path / "talk.tokens").unlink()
     (document,) = read_folder(tmp_path)
-    assert [(q.span, q.speaker) for q in document.quotations] == [((0, 6), "i"), ((9, 14), "i")]
-    assert {mention.entity for mention in document.mentions} == {"i", "m"}
+    ida = document.mentions[0].entity
+    assert [(q.span, q.speaker) for q in document.quotations] == [((0, 6), ida), ((9, 14), ida)]
 
 
-def test_a_deleted_relation_parts_an_entity_and_a_note_renames_one(tmp_path: Path) -> None:
+def test_a_deleted_relation_parts_an_entity(tmp_path: Path) -> None:
     write(tmp_path, STORY)
     path = tmp_path / "tales_one.ann"
     kept = [line for line in path.read_text().split("\n") if not line.startswith("R1")]
-    path.write_text("\n".join(kept).replace("entity: dog", "entity: Rex"))
+    path.write_text("\n".join(kept))
     (document,) = read_folder(tmp_path)
-    assert [m.entity for m in document.mentions] == ["marta", "Rex", "T3", "Rex"]
+    assert [m.entity for m in document.mentions] == ["marta", "dog", "T3", "dog"]
 
 
 def test_a_corrected_label_is_the_type_of_its_entity(tmp_path: Path) -> None:
@@ -286,13 +282,6 @@ def test_a_deleted_mention_does_not_part_its_entity(tmp_path: Path) -> None:
     path.write_text("\n".join(kept))
     (read_back,) = read_folder(tmp_path)
     assert read_back.mentions == tuple(each for each in spans if f"T{each.start + 1}" not in gone)
-
-
-def test_comments_of_other_people_name_nothing(tmp_path: Path) -> None:
-    write(tmp_path, STORY)
-    path = tmp_path / "tales_one.ann"
-    path.write_text(path.read_text() + "#9\tAnnotatorNotes T4\tsure?\n")
-    assert list(read_folder(tmp_path)) == [STORY]
 
 
 def test_an_edited_text_is_cut_anew(tmp_path: Path) -> None:

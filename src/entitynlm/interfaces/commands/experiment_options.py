@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
 
-EVALUATION_LOG = "evaluate.log"
 LIKELIHOODS = "marginal,words-only,words-mean,words-mean-P,joint,given-entities"
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
@@ -60,7 +59,7 @@ class CorpusOptions:
 class TrainingOptions:
     """Models that are trained on the corpus instead of a given one.
 
-    :param out: Train what is needed and not there yet in this folder, which also gets tables.md, tables.json and a log.
+    :param out: Train what is needed and not there yet in this folder, which also gets tables.md and tables.json.
     :param config: A TOML file of settings (the folder configs/ has examples).
     """
 
@@ -166,7 +165,7 @@ def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> It
     """Start a runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
     from entitynlm.experiments.runner import Runner
 
-    with follow_training(terminal, None if out is None else out / EVALUATION_LOG) as progress:
+    with follow_training(terminal) as progress:
         try:
             yield Runner(out, device, progress)
         except KeyboardInterrupt:

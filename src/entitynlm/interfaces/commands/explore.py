@@ -104,9 +104,8 @@ def serve(
     terminal.remark("Ctrl-C ends it", markup=False)
     if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
-    warnings.filterwarnings(
-        "ignore", category=UserWarning, module="entitynlm.explorer"
-    )  # doubts about a text
+    # doubts about a text are shown on the page
+    warnings.filterwarnings("ignore", category=UserWarning, module="entitynlm.explorer")
     config: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
     server = uvicorn.Server(uvicorn.Config(app, limit_concurrency=256, timeout_keep_alive=30, **config))
     server.run(sockets=[listener])

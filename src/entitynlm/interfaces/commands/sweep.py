@@ -27,11 +27,7 @@ from entitynlm.training.settings import Settings, load_settings
 
 PAPER_GRID = Path(__file__).resolve().parents[2] / "resources" / "sweeps" / "paper.toml"
 REASON = "reason"  # attribute of a trial that failed
-HEARTBEAT, SILENCE, MOST_RETRIES = (
-    20,
-    120,
-    3,
-)  # seconds; a trial that gives no sign of life for so long is tried again
+HEARTBEAT, SILENCE, MOST_RETRIES = 20, 120, 3  # a trial without a sign of life for 120 seconds is tried again
 DEFAULT_TRIALS = 50  # where the space has ranges
 Space = dict[str, Any]
 
@@ -83,7 +79,7 @@ def sweep(
     prepare_torch(device, threads)
     from entitynlm.training.recipe import train_pretrained
 
-    with follow_training(terminal, out / "log.txt") as progress:
+    with follow_training(terminal) as progress:
         run = partial(train_pretrained, train, dev, seed=seed, device=device, progress=progress)
         try:
             while left := count_left(study, points, trials):

@@ -209,7 +209,7 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Terminal]:
+def follow_training(terminal: Terminal) -> Iterator[Terminal]:
     """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
 
     So does SIGTERM, which schedulers of clusters send before they end a job. A signal may come in
@@ -225,11 +225,10 @@ def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Ter
                 os.write(2, "stopping after this batch …\n".encode())
 
     previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    terminal.log = log
     try:
         yield terminal
     finally:
-        terminal.log, terminal.stop_asked = None, False
+        terminal.stop_asked = False
         terminal.close()
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -108,9 +108,7 @@ class Source:
         """Yield each line that begins with ``#`` with all lines up to the next one."""
         pieces: list[bytes] = []
         for chunk in self.chunks():
-            first, *others = chunk.split(
-                b"#"
-            )  # a rare sign, so that this is many times as fast as by two signs
+            first, *others = chunk.split(b"#")  # a rare sign: many times as fast as a split by two signs
             if first:
                 pieces.append(first)
             for other in others:

@@ -15,9 +15,8 @@ def find_layers(document: Document) -> list[int]:
     opens brackets before it closes any.
     """
     layers: list[int] = []
-    open_ends: dict[
-        str, list[list[int]]
-    ] = {}  # per entity and layer, ends of mentions around this point, the innermost last
+    # per entity and layer, ends of mentions around this point, the innermost last
+    open_ends: dict[str, list[list[int]]] = {}
     for mention in document.mentions:
         own = open_ends.setdefault(mention.entity, [])
         for ends in own:

@@ -30,9 +30,8 @@ WEB_PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 HEADING_SIGN = re.compile("^[\ue001-\ue006]", re.MULTILINE)  # the sign that prose.lua puts before a heading
-RTF_LETTER = re.compile(
-    rb"(\\u-?\d+)(?=[^\d\\{}\s])"
-)  # without a space behind it, pandoc 3.9 skips two letters instead of one
+# Without a space behind such a letter pandoc 3.9 skips two letters instead of one.
+RTF_LETTER = re.compile(rb"(\\u-?\d+)(?=[^\d\\{}\s])")
 MOST_IN_ARCHIVE = 1 << 30  # bytes of an archive
 LONGEST_CONVERSION = 600.0  # seconds, and …
 LONGEST_OF_UPLOADS = 30.0  # … of an upload

@@ -91,11 +91,7 @@ def recognise_format(path: str, sample: bytes) -> Format:
 
 
 def read_documents(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    on_oddity: Report = ignore,
-    words_only: bool = False,
+    path: str | Path, format: str | None = None, *, on_oddity: Report = ignore, words_only: bool = False
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 

@@ -17,7 +17,6 @@ from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.brat.writer import (
     ADDRESSEE,
-    NOTE,
     QUOTATION,
     SIDECAR,
     SPEAKER,
@@ -36,8 +35,6 @@ RELATION = re.compile(r"(\S+) \S+?:(T\d+) \S+?:(T\d+)\s*")
 COREFERENCE = re.compile(r"coref|anaph|ident|equiv", re.IGNORECASE)
 KIND_AND_TYPE = re.compile(r"(?:PROP|NOM|PRON)_(.+)")
 ANNOTATION_LINE = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
-ANNOTATOR_NOTE = re.compile(r"#\d*\tAnnotatorNotes (T\d+)\t(.*)")
-ENTITY_NOTE = re.compile(rf"{NOTE}(.*?\S)(?: \([^()]*\))?\s*")
 ROLES = (SPEAKER, ADDRESSEE)
 CHAIN = re.compile(r".+-\d+")
 
@@ -66,7 +63,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    found, named, notes = _read_lines(source)
+    found, named = _read_lines(source)
     quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
     participants = {(keys[0], name): keys[1] for name, keys in named if name in ROLES and len(keys) == 2}
     links = [keys for name, keys in named if COREFERENCE.search(name)]
@@ -98,10 +95,7 @@ def read(source: Source) -> Iterator[Document]:
             spans[key] = Mention(*span, entity, attributes=attributes)
     with source.naming():
         mentions = {key: spans[key] for key in found if key in spans}
-        own_notes = {key: each.note for key, each in written.items()}
-        joined, types = _join_mentions(
-            mentions, found, [*links, *_read_notes(mentions, notes, own_notes)], source
-        )
+        joined, types = _join_mentions(mentions, found, links, source)
         entities = {key: mention.entity for key, mention in joined.items()}
         quotations = [
             Quotation(*spans[key].span, *(entities.get(participants.get((key, role), "")) for role in ROLES))
@@ -110,19 +104,6 @@ def read(source: Source) -> Iterator[Document]:
         ]
         document = document.with_quotations(()).with_mentions(joined.values(), types)
         yield document.with_quotations(quotations)
-
-
-def _read_notes(
-    mentions: dict[str, Mention], notes: Mapping[str, str], own: Mapping[str, str | None]
-) -> Iterator[Link]:
-    """Rename the entities of mentions whose note was written or edited by a person, and link mentions of one name."""
-    noted: dict[str, list[str]] = {}
-    for key, mention in mentions.items():
-        if note := ENTITY_NOTE.fullmatch(notes.get(key, "")):
-            if notes[key] != own.get(key):
-                mentions[key] = mention = structs.replace(mention, entity=note[1])
-            noted.setdefault(mention.entity, []).append(key)
-    yield from map(tuple, noted.values())
 
 
 def _read_text(source: Source) -> str:
@@ -211,11 +192,8 @@ def _find_span(each: TextBound, offsets: Sequence[Span], source: Source) -> Span
     return words
 
 
-def _read_lines(
-    source: Source,
-) -> tuple[dict[str, TextBound], list[tuple[str, Link]], dict[str, str]]:
-    """Read the mentions of an ``.ann`` file by their keys, its links, each with its name, and its notes on mentions."""
-    notes: dict[str, str] = {}
+def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, Link]]]:
+    """Read the mentions of an ``.ann`` file by their keys, and its links, each with its name."""
     found: dict[str, TextBound] = {}
     links: list[tuple[int, str, Link]] = []
     for number, line in source.lines():
@@ -236,8 +214,6 @@ def _read_lines(
                 message = f"the relation {key} does not join two text annotations and was left out"
                 source.report(message, number)
                 links.append((number, rest.split(" ")[0] or key, ()))
-        elif note := ANNOTATOR_NOTE.fullmatch(line):
-            notes[note[1]] = note[2]
         elif not re.fullmatch(r"[A-Z#]\d*", key):
             raise source.error(
                 "this is not a brat annotation", number, found=line[:80], expected=ANNOTATION_LINE
@@ -246,7 +222,7 @@ def _read_lines(
         if missing := ", ".join(each for each in keys if each not in found):
             source.report(f"the link {name!r} names {missing}, which there is not", number)
     named = [(name, tuple(key for key in keys if key in found)) for _, name, keys in links]
-    return found, named, notes
+    return found, named
 
 
 def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextBound:

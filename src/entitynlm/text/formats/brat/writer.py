@@ -5,7 +5,6 @@ The last is the document as JSON, which brat ignores; by it the reader restores 
 
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Iterable
 from itertools import count, pairwise
 from pathlib import Path
@@ -13,15 +12,12 @@ from typing import NamedTuple
 
 from entitynlm.errors import DataError
 from entitynlm.files import move_into_place, write_text
-from entitynlm.text.document import Document, Entity, Mention, Span
-from entitynlm.text.english import PRONOUNS
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
 UNTYPED = "Mention"
 QUOTATION, SPEAKER, ADDRESSEE = "Quotation", "Speaker", "Addressee"
-NOTE = "entity: "
-LONGEST_NOTE = 60
 SETTINGS = Path(__file__).parents[3] / "resources" / "brat" / "annotation.conf"
 
 
@@ -53,27 +49,22 @@ def _choose_name(identifier: str, names: set[str]) -> str:
 
 
 class WrittenAnnotation(NamedTuple):
-    """The text annotation of a mention or quotation; ``note`` names an entity at its first mention."""
+    """The text annotation of a mention or quotation."""
 
     label: str
     ranges: tuple[Span, ...]
     mention: Mention
-    note: str | None = None
 
 
 def make_annotations(document: Document) -> dict[str, WrittenAnnotation]:
     """Make the text annotations T1, T2, … of all mentions, then of all quotations."""
     text, offsets = choose_text(document)
-    unnamed = {entity.id: entity for entity in document.entities}
     made: dict[str, WrittenAnnotation] = {}
     for mention in document.mentions:
         kind = dict(mention.attributes).get("label") or document.entity_types.get(mention.entity) or UNTYPED
         label = re.sub(r"[^A-Za-z0-9_-]", "_", kind)
-        entity = unnamed.pop(mention.entity, None)
-        note = None if entity is None else describe_entity(document, entity)
-        made[f"T{len(made) + 1}"] = WrittenAnnotation(
-            label, _find_ranges(mention.span, text, offsets), mention, note
-        )
+        ranges = _find_ranges(mention.span, text, offsets)
+        made[f"T{len(made) + 1}"] = WrittenAnnotation(label, ranges, mention)
     for quotation in document.quotations:
         ranges = _find_ranges(quotation.span, text, offsets)
         span = Mention(*quotation.span, QUOTATION)
@@ -100,22 +91,13 @@ def _write_document(document: Document, base: Path) -> set[str]:
             if who is not None:
                 near = min((abs(made[key].mention.start - quotation.end), key) for key in members[who])[1]
                 relations.append(f"{role} Arg1:{own} Arg2:{near}")
-    for number, chain in enumerate(members.values(), start=1):
-        lines.append(f"#{number}\tAnnotatorNotes {chain[0]}\t{made[chain[0]].note}\n")
+    for chain in members.values():
         relations += [f"Coref Arg1:{later} Arg2:{earlier}" for earlier, later in pairwise(chain)]
     lines += [f"R{number}\t{relation}\n" for number, relation in enumerate(relations, start=1)]
     write_text(base.with_name(base.name + ".txt"), text)
     write_text(base.with_name(base.name + ".ann"), "".join(lines))
     write_text(base.with_name(base.name + SIDECAR), document.to_json() + "\n")
     return {each.label for each in made.values()}
-
-
-def describe_entity(document: Document, entity: Entity) -> str:
-    """Write the note at an entity's first mention: its id and, in brackets, its most frequent name."""
-    words = Counter(" ".join(document.words(*mention.span).split()) for mention in entity.mentions)
-    named = {word: count for word, count in words.items() if word.lower() not in PRONOUNS} or words
-    shown = re.sub(r"[\s()]+", " ", max(named, key=named.__getitem__))[:LONGEST_NOTE]
-    return f"{NOTE}{' '.join(entity.id.split())} ({shown})"
 
 
 def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
