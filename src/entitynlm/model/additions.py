@@ -168,8 +168,5 @@ def start_at_zero(network: EntityNetwork) -> None:
 @torch.no_grad()
 def fit_scaling(network: EntityNetwork, documents: Sequence[EncodedWords]) -> None:
     """Take the means and deviations of states, where these are standardised, from documents."""
-    scalings = [part for part in network.modules() if isinstance(part, Standardisation)]
-    if scalings and documents:
-        states = network.backbone.read(documents).table
-        for scaling in scalings:
-            scaling.fit(states)
+    if isinstance(network.projection, SphereProjection) and documents:
+        network.projection.scaling.fit(network.backbone.read(documents).table)

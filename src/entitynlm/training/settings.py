@@ -136,11 +136,7 @@ def load_settings(
         section, _, key = name.partition(".")
         if not key:
             raise ConfigError(f"name a setting as section.key, for example model.dropout, not {name!r}")
-        if not isinstance(values.setdefault(section, {}), dict):
-            raise ConfigError(
-                f"{path}: {section} is a section with settings in it, not {values[section]!r:.60}"
-            )
-        values[section][key] = value
+        values.setdefault(section, {})[key] = value
     try:
         return Settings.from_dict(values)
     except ConfigError as error:
