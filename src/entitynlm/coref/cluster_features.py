@@ -97,6 +97,7 @@ class ClusterMemory:
         quoted = (mentions.quote > 0).astype(np.int64)
         self.mentions = MentionColumns(mentions.classes, mentions.gender, mentions.number, quoted)
         self.clusters = np.full(size, -1, dtype=np.int64)
+        self.count = 0  # of clusters, while rules are kept
         widths = (1, CLASSES, len(GENDERED), len(GRAMMATICAL_NUMBERS), 1, 2)
         sizes, classes, genders, numbers, in_quotes, salience = (
             np.zeros((size, width), dtype=np.float32) for width in widths
@@ -132,6 +133,7 @@ class ClusterMemory:
             for number in range(len(pairs.none)):
                 cluster, sure[number] = self._choose(number, pairs, weights, groups, rules)
                 self.clusters[pairs.low + number] = cluster
+                self.count = max(self.count, cluster + 1)
                 _add(pairs.low + number, self.mentions, cluster, self.columns)
         return AntecedentGroups(groups.order, groups.sizes[:used], groups.features[:used]), sure
 
@@ -144,7 +146,7 @@ class ClusterMemory:
         rules: IdentityRules,
     ) -> tuple[int, float]:
         """Choose the best cluster that rules allow, or the one that they name."""
-        mention, new = pairs.low + number, int(self.clusters.max()) + 1
+        mention, new = pairs.low + number, self.count
         excluded: list[int] = []
         while True:
             _, cluster, probability = _propose(

@@ -137,6 +137,7 @@ class MentionTable:
             if mention.kind != PRONOUN:
                 words = [f"in {word}" for word in sorted(mention.content)[:CONTENT_WORDS]]
                 self.content[row, : len(words)] = number(words)
+        self.content_count = (self.content >= 0).sum(1)
         self.head_word = number(f"in {mention.head}" for mention in self.words)
         possessive = np.array([first in POSSESSIVE_PRONOUNS for first in firsts], dtype=np.bool_)
         objective = np.array([first in OBJECTIVE_PRONOUNS for first in firsts], dtype=np.bool_)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from entitynlm.coref.mention_table import CONTENT_WORDS, NAME_CLASS, Floats, MentionTable
 from entitynlm.model.encoding.preprocessing import IntArray
 
-RECENT, NOUNS = 60, 250
+RECENT, NOUNS = 60, 100
 """Mentions before a mention that may be its antecedent, and how far back nouns and names may be antecedents of nouns and names.
 
 Those further back may be if they have the same head, so many of them:
@@ -50,31 +50,26 @@ class Pairs:
 
 def pair_mentions(table: MentionTable, low: int, high: int) -> Pairs:
     """Pair the mentions from ``low`` to before ``high`` with all that may be their antecedents."""
-    counts = np.minimum(np.arange(low, high), RECENT)
-    mention = np.repeat(np.arange(low, high), counts)
-    nearness = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    antecedent = mention - 1 - nearness
-    far = [(i, j) for i in range(max(low, RECENT + 1), high) for j in _look_back(table, i)]
-    if far:
-        more = np.array(far, dtype=np.int64)
-        mention, antecedent = np.concatenate([mention, more[:, 0]]), np.concatenate([antecedent, more[:, 1]])
-        order = np.lexsort((-antecedent, mention))
-        mention, antecedent = mention[order], antecedent[order]
+    found = [_list_antecedents(table, mention) for mention in range(low, high)]
+    mention = np.repeat(np.arange(low, high), [len(own) for own in found])
+    antecedent = np.concatenate([np.zeros(0, dtype=np.int64), *found])
     return Pairs(mention, antecedent, compare_mentions(table, mention, antecedent))
 
 
-def _look_back(table: MentionTable, mention: int) -> list[int]:
-    """List nouns and names before the recent mentions that a noun or a name may refer to."""
-    if table.pronoun[mention]:
-        return []
+def _list_antecedents(table: MentionTable, mention: int) -> IntArray:
+    """List the mentions that one may refer to, the nearest first: recent ones, and for nouns and names those further back."""
+    recent = np.arange(mention - 1, max(mention - RECENT, 0) - 1, -1)
+    if table.pronoun[mention] or mention <= RECENT:
+        return recent
     low = max(mention - NOUNS, 0)
-    found: list[int] = (np.flatnonzero(~table.pronoun[low : mention - RECENT]) + low).tolist()
-    most, earlier = len(found) + REPEATED, int(table.previous_head[mention])
-    while earlier >= 0 and len(found) < most:
+    nouns = np.flatnonzero(~table.pronoun[low : mention - RECENT])[::-1] + low
+    repeated: list[int] = []
+    earlier = int(table.previous_head[mention])
+    while earlier >= 0 and len(repeated) < REPEATED:
         if earlier < low:
-            found.append(earlier)
+            repeated.append(earlier)
         earlier = int(table.previous_head[earlier])
-    return found
+    return np.concatenate([recent, nouns, np.array(repeated, dtype=np.int64)])
 
 
 def compare_mentions(table: MentionTable, i: IntArray, j: IntArray) -> Floats:
@@ -94,10 +89,10 @@ def compare_mentions(table: MentionTable, i: IntArray, j: IntArray) -> Floats:
         table.next_class[j] >= i,
         table.classes[i] == table.classes[j],
     ]
-    features = np.empty((len(i), len(columns)), dtype=np.float32)
-    for number, column in enumerate(columns):
-        features[:, number] = column
-    return features
+    features = np.empty((len(columns), len(i)), dtype=np.float32)  # column by column, as it is written
+    for row, column in zip(features, columns, strict=True):
+        row[:] = column
+    return features.T
 
 
 def _compare_places(table: MentionTable, i: IntArray, j: IntArray) -> Columns:
@@ -113,7 +108,7 @@ def _compare_places(table: MentionTable, i: IntArray, j: IntArray) -> Columns:
 def _compare_words(table: MentionTable, i: IntArray, j: IntArray) -> Columns:
     both = ~(table.pronoun[i] | table.pronoun[j])
     same_head = both & (table.head_lemma[i] == table.head_lemma[j])
-    sizes = (table.content >= 0).sum(1)
+    sizes = table.content_count
     shared, head_in = np.zeros(len(i), dtype=np.int64), np.zeros(len(i), dtype=np.bool_)
     rows = np.flatnonzero(both)
     mine, theirs = table.content[i[rows]], table.content[j[rows]]

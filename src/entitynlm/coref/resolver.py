@@ -228,8 +228,8 @@ def find_unmarked_names(discourse: Discourse, chunk: Span, heads: Mapping[Span, 
         start = token
         while start < end and tokens[start].lower() in common:
             start += 1
-        crossed = any(a < start < b < end or start < a < end < b for a, b in heads)
-        if start < end and end - 1 not in taken and not crossed:
+        named = start < end and end - 1 not in taken
+        if named and not any(a < start < b < end or start < a < end < b for a, b in heads):
             found[start, end] = end - 1
         token = end + 1
     return found

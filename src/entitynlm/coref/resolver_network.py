@@ -199,11 +199,13 @@ class ResolverNetwork(nn.Module):
         """Score pairs of a mention and an earlier one."""
         i, j = torch.from_numpy(pairs.mention), torch.from_numpy(pairs.antecedent)
         classes = mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
-        hidden = sides.left[i]  # (N, d), added up in place: pairs are many
-        hidden += sides.right[j]
-        hidden += self.product(sides.factors[i] * sides.factors[j])
-        hidden += self.features(torch.from_numpy(pairs.features))
+        hidden = sides.left.index_select(0, i)  # (N, d), added up in place: pairs are many
+        hidden += sides.right.index_select(0, j)
         hidden += self.class_pairs(torch.from_numpy(classes))
+        factors = sides.factors.index_select(0, i) * sides.factors.index_select(0, j)
+        hidden.addmm_(factors, self.product.weight.t())
+        hidden.addmm_(torch.from_numpy(pairs.features), self.features.weight.t())
+        hidden += self.features.bias
         hidden = self._drop_units(hidden.relu_())
         return PairScores(self.antecedent(hidden).squeeze(1), self.message(hidden))
 

@@ -78,3 +78,8 @@ def are_nicknames(one: str, other: str) -> bool:
     if other in formal.get(one, ()) or one in formal.get(other, ()):
         return True
     return bool(_OWN_NICKNAMES.get(one, set()) & _OWN_NICKNAMES.get(other, set()))
+
+
+def list_formal_names(name: str) -> set[str]:
+    """List the first names that one in lower case may be short for; two nicknames share one, or one lists the other."""
+    return _load_nicknames().get(name, set()) | _OWN_NICKNAMES.get(name, set())

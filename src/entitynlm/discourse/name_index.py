@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from entitynlm.discourse.discourse import Discourse
+from entitynlm.discourse.lexicon import list_formal_names
 from entitynlm.discourse.names import PersonName, conflict, is_same_first_name
 from entitynlm.discourse.records import Reading, find_gender
 from entitynlm.discourse.speaker_features import may_speak
@@ -27,8 +28,12 @@ PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
 
 @dataclass(eq=False)
 class Person:
-    """Names with their counts, how many of them are told in the narration, and pronouns by gender that were linked with them."""
+    """Names with their counts, how many of them are told in the narration, and pronouns by gender that were linked with them.
 
+    :param number: of the person among the people of the text.
+    """
+
+    number: int
     names: Counter[PersonName] = field(default_factory=Counter)
     votes: Counter[str] = field(default_factory=Counter)
     told: int = 0
@@ -70,6 +75,12 @@ def _share_words(one: PersonName, other: PersonName) -> bool:
     return single.words[0] in rest.words or is_same_first_name(single.words[0], rest.words[0])
 
 
+def _list_keys(name: PersonName) -> set[str]:
+    """List strings of which two names have one in common if they share a word: words, the first letter, formal first names."""
+    first = name.words[0]
+    return {*name.words, first[0], *list_formal_names(first)}
+
+
 class NameIndex:
     """The people of a text, from the clusters of a first pass over its mentions.
 
@@ -85,6 +96,7 @@ class NameIndex:
         self._count(readings, clusters)
         self.people: list[Person] = []
         self.owners: dict[PersonName, Person] = {}
+        self._numbers: dict[str, set[int]] = defaultdict(set)  # of people, by the keys of their names
         for name in sorted(self._counts, key=lambda name: (not name.full, -self._counts[name], name.words)):
             self._place(name)
         for reading, inside in zip(readings, quoted, strict=True):
@@ -112,14 +124,18 @@ class NameIndex:
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
-        fitting = [person for person in self.people if person.shares(name) and person.fits(name, gender)]
+        keys = _list_keys(name)
+        known = (self.people[number] for number in sorted(set().union(*(self._numbers[key] for key in keys))))
+        fitting = [person for person in known if person.shares(name) and person.fits(name, gender)]
         person = self._choose(name, fitting)
         if person is None:
-            person = Person()
+            person = Person(len(self.people))
             self.people.append(person)
         person.names[name] += self._counts[name]
         person.votes.update(self._votes[name])
         self.owners[name] = person
+        for key in keys:
+            self._numbers[key].add(person.number)
 
     def _choose(self, name: PersonName, fitting: Sequence[Person]) -> Person | None:
         """Choose by links of a name with a person's names, else by how often the person is named; a bare surname is a man's."""

@@ -25,6 +25,8 @@ MINOR = 10
 ELIDED = 4
 """Words with an apostrophe at their end are possessives in s, have lost a g, or are shorter than this: "th'", "wi'"."""
 NEVER = 100.0
+DOUBLE_IGNORED = 3.0
+"""Cost of a double mark that neither opens nor closes a quotation: no mark costs more to ignore."""
 
 
 def ends_clause(token: str) -> bool:
@@ -110,7 +112,7 @@ class _Costs:
         if place in self.minor and opened not in self.minor:
             return 0.4
         if MARK_KINDS[token] == DOUBLE:
-            return 3.0
+            return DOUBLE_IGNORED
         if token in OPENERS:
             return 2.0
         before = self._before(place)
@@ -164,6 +166,11 @@ def _pair(
 
 
 def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Reading]:
+    """Let a mark open or close a quotation or do nothing in each reading, and keep the best reading for each open mark.
+
+    A reading in which nothing is open can follow all others if it ignores the mark that closes theirs, so that those which cost
+    more than this are never the best in the end.
+    """
     following = []
     for reading in readings:
         cost, opened, pairs = reading.cost, reading.opened, reading.pairs
@@ -178,7 +185,7 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
     best: dict[int, _Reading] = {}
     for reading in sorted(following, key=lambda reading: reading.cost):
         best.setdefault(reading.opened, reading)
-    return list(best.values())
+    return [reading for reading in best.values() if reading.cost <= best[-1].cost + DOUBLE_IGNORED]
 
 
 def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:
