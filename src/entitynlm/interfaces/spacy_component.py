@@ -13,7 +13,6 @@ Importing this module needs spaCy.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -23,11 +22,8 @@ from spacy.tokens import Doc, Span, Token
 
 from entitynlm.default_model import choose_model
 from entitynlm.text.document import Document
-from entitynlm.text.formats.spacy_docs import from_spacy, read_tokens
+from entitynlm.text.formats.spacy_docs import from_spacy, list_groups, read_tokens, write_groups
 from entitynlm.text.segmentation import segment_text
-
-PREFIX = "coref_clusters"
-_KEY = re.compile(rf"{PREFIX}_(\d+)")
 
 
 @dataclass
@@ -58,14 +54,8 @@ class EntityComponent:
     def __call__(self, doc: Doc) -> Doc:
         document, places = read_doc(doc)
         annotated = self._model.annotate(document)
-        for key in [key for key in doc.spans if _KEY.fullmatch(key)]:
-            del doc.spans[key]
         least = 1 if self.singletons else 2
-        entities = [entity for entity in annotated.entities if len(entity.mentions) >= least]
-        for number, entity in enumerate(entities, start=1):
-            ends = ((places[mention.start], places[mention.end - 1] + 1) for mention in entity.mentions)
-            spans = [Span(doc, start, end, label=entity.type or "") for start, end in ends]
-            doc.spans[f"{PREFIX}_{number}"] = spans
+        write_groups(doc, (entity for entity in annotated.entities if len(entity.mentions) >= least), places)
         if self.surprisal:
             tables = self._model.surprisal(
                 document, samples=self.surprisal_samples, repeats=1, seed=self.seed, mentions="sampled"
@@ -98,8 +88,7 @@ def _find_sentences(text: str, starts: list[int]) -> tuple[tuple[int, int], ...]
 
 def get_clusters(doc: Doc) -> list[list[Span]]:
     """List the clusters in the order of their first mentions."""
-    keys = sorted((int(match[1]), key) for key in doc.spans if (match := _KEY.fullmatch(key)))
-    return [list(doc.spans[key]) for _, key in keys]
+    return [list(doc.spans[key]) for key in list_groups(doc)]
 
 
 def get_resolved_text(doc: Doc) -> str:

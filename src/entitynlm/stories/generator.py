@@ -41,11 +41,6 @@ def generate_stories(documents: int, *, seed: int, split: str | None = None) -> 
             yield generate_story(story, seed=seed)
 
 
-def split_stories(documents: int, *, seed: int) -> dict[str, list[Document]]:
-    """Generate stories as train, dev and test: eight, one and one of every ten."""
-    return {split: list(generate_stories(documents, seed=seed, split=split)) for split in SPLITS}
-
-
 def find_split(story: int) -> str:
     """Find the split of a story by its number, so that a longer corpus never moves a story elsewhere."""
     return {4: "dev", 9: "test"}.get(story % 10, "train")

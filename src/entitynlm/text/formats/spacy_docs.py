@@ -8,12 +8,12 @@ import contextlib
 import gc
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import IO, Any
 
 from entitynlm.errors import DataError, EntityNLMError
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Entity, Mention
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS
 
@@ -90,11 +90,26 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
     import spacy
 
     doc = _make_doc(spacy, document, spacy.blank("en").vocab if vocab is None else vocab)
-    for number, entity in enumerate(document.entities, start=1):
-        spans = [spacy.tokens.Span(doc, *m.span, label=entity.type or "") for m in entity.mentions]
-        doc.spans[f"{GROUP_PREFIX}_{number}"] = spans
+    write_groups(doc, document.entities, range(len(document)))
     doc.user_data[OURS] = document.to_json()
     return doc
+
+
+def write_groups(doc: Any, entities: Iterable[Entity], places: Sequence[int]) -> None:
+    """Replace the span groups of entities; ``places`` are the tokens of the ``Doc`` that the words stand at."""
+    from spacy.tokens import Span
+
+    for key in list_groups(doc):
+        del doc.spans[key]
+    for number, entity in enumerate(entities, start=1):
+        ends = ((places[mention.start], places[mention.end - 1] + 1) for mention in entity.mentions)
+        doc.spans[f"{GROUP_PREFIX}_{number}"] = [Span(doc, *span, label=entity.type or "") for span in ends]
+
+
+def list_groups(doc: Any) -> dict[str, int]:
+    """List the names of the span groups of entities with their numbers, in the order of these."""
+    found = {str(key): int(match[1][:18]) for key in doc.spans if (match := GROUP.fullmatch(str(key)))}
+    return dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
 def from_spacy(doc: Any, name: str | None = None, *, report: Complain = lambda message: None) -> Document:
@@ -129,11 +144,10 @@ def _read_groups(
     doc: Any, before: list[int], kept: Document, report: Complain
 ) -> tuple[list[Mention], dict[str, str]]:
     """Read mentions and entity types; an entity whose group was not changed is that of the kept document."""
-    keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := GROUP.fullmatch(str(key))))
     known = dict(enumerate(kept.entities, start=1))
     mentions: list[Mention] = []
     types: dict[str, str] = {}
-    for number, key in keys:
+    for key, number in list_groups(doc).items():
         spans = []
         for span in doc.spans[key]:
             start, end = max(span.start, 0), min(span.end, len(doc))
