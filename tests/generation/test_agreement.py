@@ -37,13 +37,24 @@ def test_pronouns_follow_what_was_said() -> None:
 def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     known = MentionAgreement().hear(1, ("Anna",))
     for word in ("Anna", "was", "he", ",", "said", "that", "up", "ship", "in"):
-        assert not known.introduces(word, first=True, last=False)
+        assert not known.introduces(word, (), last=False)
     for word in ("the", "of", "she", "was", 'house,"', "new", "tomorrow", "15"):
-        assert not known.introduces(word, first=False, last=True)
-    assert known.introduces("the", first=True, last=False) and known.introduces(
-        "ship", first=False, last=True
+        assert not known.introduces(word, ("the",), last=True)
+    assert known.introduces("the", (), last=False) and known.introduces("ship", ("the",), last=True)
+    assert known.introduces("Bob", (), last=True) and known.introduces("I", (), last=True)
+    assert known.introduces("melt", ("the",), last=True) and not known.introduces(
+        "melt", ("the", "ice"), last=True
     )
-    assert known.introduces("Bob", first=True, last=True) and known.introduces("I", first=True, last=True)
+
+
+def test_names_and_pronouns_are_in_mentions() -> None:
+    known = MentionAgreement().hear(1, ("Anna",)).hear(2, ("the", "shop"))
+    for word in ("Anna", "he", "her", "Mr", "Bob"):
+        assert not known.stands_alone(word, begins=True, follows=False)
+    for word in ("And", "We", "the", "walked", "key"):
+        assert known.stands_alone(word, begins=True, follows=False)
+    assert not known.stands_alone("London", begins=False, follows=False)  # a name, and in no mention
+    assert not known.stands_alone("boy", begins=False, follows=True)  # "[the old] boy"
 
 
 def test_an_entity_that_was_just_mentioned_owns_something() -> None:

@@ -155,11 +155,11 @@ def test_a_refused_word_leaves_the_others_their_proportions() -> None:
 class FirstWordsOnly(MentionAgreement):
     """No word may go on with a mention."""
 
-    def introduces(self, word: str, *, first: bool, last: bool) -> bool:
-        return first
+    def introduces(self, word: str, before: tuple[str, ...], *, last: bool) -> bool:
+        return not before
 
 
 def test_a_mention_ends_early_where_no_word_can_go_on(generator: Generator) -> None:
     state = add_entity(generator, begin_story(generator.network), "Anna").choose(1, 1, 2)
-    after, word = take_step(generator, state, Constraints(agreement=FirstWordsOnly()))
+    after, word = take_step(generator, state, Constraints(begun=("The",), agreement=FirstWordsOnly()))
     assert (word.r, word.e, word.l) == (0, 0, 1) and not after.history.remaining

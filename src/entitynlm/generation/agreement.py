@@ -21,20 +21,21 @@ from entitynlm.text.english import (
     NOT_IN_NOUN_PHRASES,
     PREPOSITIONS,
     PRONOUNS,
-    SPEECH_VERBS,
+    TITLES,
 )
+from entitynlm.text.word_forms import list_lemmas
 
-NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
-NOT_IN_MENTIONS |= PREPOSITIONS - {"of"}
-NOT_LAST = ({*DETERMINERS, *PREPOSITIONS, "and", "or", "very", "so", "too"} - {*PRONOUNS}) | ADJECTIVES
+NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
+NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"of two three four five six ten".split()}
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
+SPEAKING = ("i", "you", "we")
+"""Pronouns that may introduce an entity."""
 POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 """The only pronouns that another word of a mention may follow."""
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
-OWN_PRONOUNS = {*PRONOUNS} - {*DETERMINERS}
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
 """Words that have a capital only where a sentence starts."""
 
@@ -75,25 +76,41 @@ class MentionAgreement:
             return [form for form in pronouns if form[0] in POSSESSIVE_FORMS]
         return list(dict.fromkeys([*own, *pronouns]))
 
-    def introduces(self, word: str, *, first: bool, last: bool) -> bool:
+    def introduces(self, word: str, before: Expression, *, last: bool) -> bool:
         """Tell whether a word may come next in the first mention of a new entity, which is a name or has a determiner.
 
-        :param first: it is the mention's first word, and :param last: its last.
+        :param before: the mention's words before it.  :param last: whether the mention ends with it.
         """
-        low = word.lower()
-        if (
-            not word.replace("-", "").isalpha()
-            or low.endswith("ly")
-            or low in NOT_IN_MENTIONS | BACKWARD | self._list_names()
-        ):
+        low, kinds = word.lower(), list_lemmas(word.lower())
+        if not word.replace("-", "").isalpha() or low in NOT_IN_MENTIONS | BACKWARD | self._list_names():
             return False
+        if low in PRONOUNS:
+            return not before and (low in POSSESSIVE_FORMS if not last else PRONOUNS[low] in SPEAKING)
         if last and low in NOT_LAST:
             return False
-        if not first:
-            return low not in OWN_PRONOUNS
-        if low in OWN_PRONOUNS:
-            return last or low in POSSESSIVE_FORMS
-        return low in DETERMINERS or (word[0].isupper() and low not in PREPOSITIONS)
+        if not before and (low in DETERMINERS or word[0].islower()):
+            return low in DETERMINERS
+        if len(word) < 2 or low in TITLES:
+            return False
+        if word[0].isupper() or not kinds:
+            return True
+        if before and before[-1].lower() not in DETERMINERS and {"VERB", "ADV"} & {*kinds}:
+            return False  # "the ice melts" is a clause
+        return "NOUN" in kinds or (not last and "ADJ" in kinds)
+
+    def stands_alone(self, word: str, *, begins: bool, follows: bool) -> bool:
+        """Tell whether a word may be in no mention: no name, no title and no "he" or "she", and no noun that goes on with one.
+
+        :param begins: it is the first word of a sentence or quotation, and :param follows: the word before it ended a mention
+            that is no possessive.
+        """
+        low, kinds = word.lower(), list_lemmas(word.lower())
+        if PRONOUNS.get(low) in ("he", "she") and "sel" not in low:
+            return False
+        if word[:1].isupper() and low not in PRONOUNS:
+            named = low in TITLES or low in self._list_names() or guess_gender(low)
+            return begins and not named
+        return not (follows and "NOUN" in kinds and not {"VERB", "ADV"} & {*kinds})
 
     @staticmethod
     def _may_be(head: str, known: frozenset[str], named: bool) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.agreement import COMMON_OPENERS, Expression, MentionAgreement
+from entitynlm.generation.agreement import COMMON_OPENERS, POSSESSIVE_FORMS, Expression, MentionAgreement
 from entitynlm.generation.generator import (
     LONGEST_PHRASE,
     Constraints,
@@ -88,6 +88,7 @@ class PartialText:
     :param tokens: all words, those of the prompt included.  :param fresh: whether a sentence has just ended, or none has begun.
     :param due: numbers of the cast's members that the continuation has not mentioned.
     :param form: all words of the open mention, where these were chosen at its start.
+    :param told: how many words were told: those of an open mention wait for its end, because it may be none.
     """
 
     state: StoryState
@@ -97,11 +98,30 @@ class PartialText:
     due: tuple[int, ...]
     form: Words = ()
     words: list[GeneratedWord] = field(default_factory=list)
+    told: int = 0
+
+    def get_begun(self) -> Expression:
+        """Get the words of the open mention."""
+        if not self.words or self.words[-1].l == 1:
+            return ()
+        first = list(list_mention_spans(self.words))[-1][0]
+        return tuple(self.tokens[first - len(self.words) :])
 
     def is_quoting(self) -> bool:
         """Tell whether a quotation is open."""
         text = " ".join(self.tokens[-200:])
         return bool(text.count('"') % 2) or text.count("“") > text.count("”")
+
+    def begins(self) -> bool:
+        """Tell whether the next word is the first one of a sentence or of a quotation."""
+        return self.fresh or (self.tokens[-1] in ('"', "“", "‘") and self.is_quoting())
+
+    def stands_alone(self, word: str) -> bool:
+        """Tell whether the next word may be in no mention."""
+        last = self.words[-1] if self.words else None
+        follows = last is not None and last.e > 0 and last.l == 1
+        follows = follows and self.tokens[-1].lower() not in POSSESSIVE_FORMS
+        return self.agreement.stands_alone(word, begins=self.begins(), follows=follows)
 
 
 class ContinuationWriter:
@@ -167,8 +187,10 @@ class ContinuationWriter:
             self.request.new_entities,
             tuple(self.marks[mark] for mark in list_unopened(text.tokens[-200:]) if mark in self.marks),
             text.form,
+            text.get_begun(),
             text.agreement,
             lambda entity: self._list_forms(text, entity, by_name=entity in {*due, *text.due}),
+            text.stands_alone,
         )
         state, word = yield from self.generator.step(text.state, constraints)
         closes = text.fresh and bool(text.words) and word.closes_sentence
@@ -181,9 +203,12 @@ class ContinuationWriter:
         text.due = tuple(number for number in text.due if number != word.e)
         text.words.append(word)
         text.tokens.append(self.words[word.x])
-        if word.e and word.l == 1:
-            self._hear_mention(text)
-        on_word(word, self.words.tokenizer.write(word.pieces) or "")
+        if word.l == 1:
+            if word.e:
+                self._hear_mention(text)
+            for own in text.words[text.told :]:
+                on_word(own, self.words.tokenizer.write(own.pieces) or "")
+            text.told = len(text.words)
         return True
 
     def _hear_mention(self, text: PartialText) -> None:
@@ -193,21 +218,27 @@ class ContinuationWriter:
         text.agreement = text.agreement.hear(entity, form)
 
     def _shorten_mention(self, text: PartialText) -> None:
-        """Let the open mention end with the last word, because no word that could go on with it was probable."""
-        left = text.words[-1].l - 1
-        first, end, _ = list(list_mention_spans(text.words))[-1]
-        text.words[first:end] = [word._replace(l=word.l - left) for word in text.words[first:end]]
-        self._hear_mention(text)
+        """Let the open mention end with the last word, because no word that could go on with it was probable.
+
+        It is no mention where it can't end with that word.
+        """
+        *before, last = text.get_begun()
+        first, left = len(text.words) - len(before) - 1, text.words[-1].l - 1
+        if text.agreement.introduces(last, tuple(before), last=True):
+            text.words[first:] = [word._replace(l=word.l - left) for word in text.words[first:]]
+            self._hear_mention(text)
+        else:
+            text.words[first:] = [word._replace(r=0, e=0, l=1) for word in text.words[first:]]
 
     def _list_forms(self, text: PartialText, entity: int, *, by_name: bool) -> list[Words]:
         """List the expressions for a known entity that fit the place, in ids: its name, or as before or by a pronoun."""
 
         def fit(form: Expression) -> Expression:
-            if text.fresh:
+            if text.begins():
                 return tuple(capitalise_start(form))
             return (form[0].lower(), *form[1:]) if form[0].lower() in COMMON_OPENERS else form
 
-        again = any(word.e == entity for word in text.words[-AGAIN:]) and not text.fresh
+        again = any(word.e == entity for word in text.words[-AGAIN:]) and not text.begins()
         known = text.agreement.list_forms(entity, again=again)
         known = [self.opening.names[entity]] if by_name else known or text.agreement.list_forms(entity)
         forms = (fit(form[: self.encoder.max_length]) for form in known)

@@ -3,6 +3,10 @@
 A model with entities can be asked for a continuation in which a given entity appears next, in which no new entities come up, or
 that starts with a given cast. These are constraints on the variables R and E; words follow from them.
 
+Equation 6 knows the entity of a word and not whether a mention starts there, so R, E and X are drawn together given that the
+words fit: a known entity counts with the probability of the expressions that it may be called by, and where a word does not fit,
+R and E are drawn again, too. Drawing R and E first and then a word that fits them would put "he" where no pronoun can stand.
+
 What reads pieces is a coroutine: it yields a piece with the carry to read it after, and gets the carry after it. So several
 continuations, each with its own coroutine, are read by the language model together (:func:`run_together`).
 """
@@ -21,22 +25,25 @@ from torch import Tensor
 
 from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
-from entitynlm.inference.story_state import StoryState, create_entities
+from entitynlm.inference.story_state import Expectation, StoryState, create_entities
 from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.backbones.base import Backbone, Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
 
 MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
+MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
 FALLBACK = "one"  # where none came
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
-LEAST = -50.0  # log-probability of an expression that is impossible here, so that one can be chosen anyway
+LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
 
 Words = tuple[int, ...]
 """Ids of the words of an expression."""
 Result = TypeVar("Result")
 Reading = Coroutine[tuple[Carry, int], Carry, Result]
 """A coroutine that asks for pieces to be read."""
+DrawnWord = tuple[int, Words, Carry]
+"""A word, its pieces, and what the backbone carries after them."""
 PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
 """By the first pieces of a word, what the backbone carries after them, and (V,) the weights by which the next piece is drawn."""
 
@@ -50,9 +57,11 @@ class Constraints:
     :param due: numbers of entities: a mention of one of them starts with the next word; empty: R and E are free.
     :param new_entities: whether new entities may come up.
     :param banned: keys of words that are not chosen, such as a closing bracket that nothing opened.
-    :param form: all words of the open mention, where these were chosen at its start.
+    :param form: all words of the open mention, where these were chosen at its start, and :param begun: its words so far, where
+        they were not.
     :param agreement: the expressions of all entities: words that can't introduce a new entity are not drawn, and
         :param list_forms: gives the words that a known one may be called by.
+    :param stands_alone: tells whether a word may be in no mention: a name may not.
     """
 
     temperature: float = 1.0
@@ -61,8 +70,10 @@ class Constraints:
     new_entities: bool = True
     banned: tuple[int, ...] = ()
     form: Words = ()
+    begun: tuple[str, ...] = ()
     agreement: MentionAgreement | None = None
     list_forms: Callable[[int], Sequence[Words]] = field(default=lambda entity: ())
+    stands_alone: Callable[[str], bool] = field(default=lambda word: True)
 
 
 class GeneratedWord(NamedTuple):
@@ -113,28 +124,21 @@ class Generator:
 
         A mention ends early, and the word is in none, where no word that could go on with it is probable.
         """
-        first = not state.history.remaining
-        chosen = self._choose_mention(state, constraints) if first else state  # 1. and 2.
+        left, form = state.history.remaining, constraints.form
+        read: DrawnWord | None
+        if not left:
+            chosen, form, read = yield from self._open(state, constraints)  # 1. to 4.
+        elif form:
+            chosen, read = state, (yield from self._put(state, form[-left]))
+        else:
+            fits = partial(self._introduces, constraints, left == 1)
+            chosen, read = state, (yield from self._draw_word(state, constraints, fits))
+        if read is None:  # the mention has ended with the word before, or nothing has fitted
+            chosen = replace(state, history=replace(state.history, remaining=0), open_type=0)
+            read = yield from self._draw_word(chosen, constraints, constraints.stands_alone)
+        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
-        form = constraints.form
-        if e and first and (forms := constraints.list_forms(e)):
-            form = self._draw_form(chosen, forms, constraints.temperature)
-            l = len(form)
-            chosen = state.choose(r, e, l)
-        read = None
-        if form:
-            read = yield from self._put(chosen, form[-l])  # 3. and 4.
-        elif e:
-            read = yield from self._draw_word(
-                chosen, constraints, partial(self._introduces, constraints, first, l == 1)
-            )
-            if read is None and not first:  # the mention has ended with the word before
-                state = replace(state, history=replace(state.history, remaining=0), open_type=0)
-        if read is None:  # no mention, or no word that may introduce an entity is probable
-            r, e, l, chosen = 0, 0, 1, state
-            read = yield from self._draw_word(chosen, constraints, lambda word: True)
-        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
         ends = self.words.ends_sentence(x, pieces, state.previous)
         closes = self.words.closes_sentence(pieces)
@@ -142,12 +146,49 @@ class Generator:
         word = GeneratedWord(r, e, l, x, pieces, ends, closes, form)
         return replace(following, pieces=pieces, carry=carry, hidden=hidden), word
 
-    def _draw_form(self, chosen: StoryState, forms: Sequence[Words], temperature: float) -> Words:
-        """Draw one of the expressions for an entity by the probability of their first pieces (equation 6)."""
-        place = self.words.tokenizer.place((), chosen.pieces[-1] if chosen.pieces else None)
-        log_probs = chosen.log_prob_pieces(self.network.backbone.state(chosen.carry), place)
-        first = [self.words.spell(form[0], chosen.pieces)[0] for form in forms]
-        return forms[self._draw(log_probs[first].double().clamp_min(LEAST) / temperature)]
+    def _open(
+        self, state: StoryState, constraints: Constraints
+    ) -> Reading[tuple[StoryState, Words, DrawnWord | None]]:
+        """Draw R, E and X until they fit; returns the state, the expression where one was chosen, and the word."""
+        trees: dict[int, PieceTree] = {}  # by entity, 0 is none
+        expected = self._expect(state)
+        for _ in range(MOST_CHOICES):
+            chosen = self._choose_mention(state, expected, constraints)
+            e = chosen.history.current if chosen.open_type else 0
+            tree, forms = trees.setdefault(e, {}), constraints.list_forms(e) if e else ()
+            if not forms:
+                introduces = partial(self._introduces, constraints, chosen.history.remaining == 1)
+                fits = introduces if e else constraints.stands_alone
+                _, read = yield from self._try_word(chosen, constraints, fits, tree)
+                if read is not None:
+                    return chosen, (), read
+                continue
+            weights = []
+            for form in forms:
+                weights.append((yield from self._weigh_form(chosen, form, constraints, tree)))
+            if constraints.due or float(torch.rand((), generator=self.generator)) < sum(weights):
+                form = forms[self._draw(torch.tensor(weights).clamp_min(LEAST).log())]
+                chosen = state.choose(chosen.open_type, e, len(form))
+                return chosen, form, (yield from self._put(chosen, form[0]))
+        return state, (), None
+
+    def _weigh_form(
+        self, chosen: StoryState, form: Words, constraints: Constraints, tree: PieceTree
+    ) -> Reading[float]:
+        """Multiply the probabilities of an expression's pieces (equation 6), but for the one that ends its last word."""
+        weight, before = 1.0, chosen.pieces
+        read: Words = ()
+        for left, x in zip(range(len(form), 0, -1), form, strict=True):
+            pieces = self.words.spell(x, before)
+            for place in range(len(pieces) if left > 1 else max(1, len(pieces) - 1)):
+                where = self.words.tokenizer.place(pieces[:place], before[-1] if before else None)
+                probs = yield from self._look_up(chosen, read, where, constraints, tree, opens=not place)
+                weight *= float(probs[pieces[place]])
+                if not weight:
+                    return weight
+                read = (*read, pieces[place])
+            before = pieces
+        return weight
 
     @staticmethod
     def _read_pieces(carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
@@ -156,12 +197,17 @@ class Generator:
             carry = yield carry, piece
         return carry
 
-    def _choose_mention(self, state: StoryState, constraints: Constraints) -> StoryState:
-        """Draw R and E of the next word together (equations 3 and 4), then L (equation 5), given the constraints."""
+    def _expect(self, state: StoryState) -> Expectation:
+        """Equations 3 and 4 for the next word, with a new entity of each type."""
         assert state.hidden is not None
         size = state.hidden.means.shape[1]
         (new_entities,) = create_entities(self.network, self.noise.draw(np.zeros(1), size))
-        expected = state.expect(state.hidden, 0, new_entities)
+        return state.expect(state.hidden, 0, new_entities)
+
+    def _choose_mention(
+        self, state: StoryState, expected: Expectation, constraints: Constraints
+    ) -> StoryState:
+        """Draw R and E of the next word together (equations 3 and 4), then L (equation 5), given the constraints."""
         # (1 + N + K,) no mention comes first
         log_probs = np.append(expected.log_types[0], expected.log_probs)
         if constraints.due:
@@ -174,59 +220,73 @@ class Generator:
         r = int(expected.types[drawn - 1])
         lengths = expected.log_lengths(np.array([drawn - 1]))[0, :LONGEST_PHRASE]
         length = 1 + self._draw(torch.from_numpy(lengths))
-        return state.choose(r, min(drawn, expected.known + 1), length, new_entities[r - 1])
+        return state.choose(r, min(drawn, expected.known + 1), length, expected.new_entities[r - 1])
 
-    def _put(self, state: StoryState, x: int) -> Reading[tuple[int, Words, Carry]]:
+    def _put(self, state: StoryState, x: int) -> Reading[DrawnWord]:
         """Let the backbone read a word; returns it with its pieces and what the backbone carries on."""
         pieces = self.words.spell(x, state.pieces)
         carry = yield from self._read_pieces(state.carry, pieces)
         return x, pieces, carry
 
     @staticmethod
-    def _introduces(constraints: Constraints, first: bool, last: bool, word: str) -> bool:
+    def _introduces(constraints: Constraints, last: bool, word: str) -> bool:
         agreement = constraints.agreement
-        return agreement is None or agreement.introduces(word, first=first, last=last)
+        return agreement is None or agreement.introduces(word, constraints.begun, last=last)
 
     def _draw_word(
-        self, state: StoryState, constraints: Constraints, may_stand: Callable[[str], bool]
-    ) -> Reading[tuple[int, Words, Carry] | None]:
-        """Draw a word piece by piece; a word that may not stand here, does not end or can't be shown is drawn again.
-
-        None: no word that may stand here is probable.
-        """
+        self, state: StoryState, constraints: Constraints, fits: Callable[[str], bool]
+    ) -> Reading[DrawnWord | None]:
+        """Draw a word until it fits; None: no word that fits is probable."""
         tree: PieceTree = {}
-        entity = state.history.current if state.open_type else 0
         for _ in range(MOST_DRAWS):
-            pieces = yield from self._draw_pieces(state, entity, constraints, tree)
-            if self.words.is_whole(pieces, in_mention=bool(entity)):
-                x = self.words.learn(self.words.tokenizer.join(pieces))
-                if x not in constraints.banned and may_stand(self.words[x]):
-                    carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
-                    return x, pieces, carry
+            pieces, read = yield from self._try_word(state, constraints, fits, tree)
+            if read is not None:
+                return read
             if not refuse_word(tree, pieces):
                 break
         return None
 
-    def _draw_pieces(
-        self, state: StoryState, entity: int, constraints: Constraints, tree: PieceTree
-    ) -> Reading[Words]:
-        """Draw the pieces of a word, or its first ones where it has too many; what was read for earlier draws is in the tree."""
-        tokenizer, backbone = self.words.tokenizer, self.network.backbone
+    def _try_word(
+        self, state: StoryState, constraints: Constraints, fits: Callable[[str], bool], tree: PieceTree
+    ) -> Reading[tuple[Words, DrawnWord | None]]:
+        """Draw a word piece by piece; returns None beside its pieces where it does not fit, does not end or can't be shown."""
+        tokenizer, in_mention = self.words.tokenizer, bool(state.open_type)
         last = state.pieces[-1] if state.pieces else None
         pieces: Words = ()
         while not pieces or (len(pieces) < MOST_PIECES and not tokenizer.ends_word(pieces[-1])):
-            if pieces not in tree:
-                carry = state.carry
-                if pieces:
-                    carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
-                log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
-                opens = bool(entity) and not pieces
-                log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
-                probs = torch.softmax(sharpen(log_probs, constraints).double().cpu(), -1)
-                tree[pieces] = (carry, probs)
-            drawn = torch.multinomial(tree[pieces][1], 1, generator=self.generator)
-            pieces = (*pieces, int(drawn))
-        return pieces
+            where, opens = tokenizer.place(pieces, last), in_mention and not pieces
+            probs = yield from self._look_up(state, pieces, where, constraints, tree, opens=opens)
+            pieces = (*pieces, int(torch.multinomial(probs, 1, generator=self.generator)))
+        if not self.words.is_whole(pieces, in_mention=in_mention):
+            return pieces, None
+        x = self.words.learn(tokenizer.join(pieces))
+        if x in constraints.banned or not fits(self.words[x]):
+            return pieces, None
+        carry = yield from self._read_pieces(tree[pieces[:-1]][0], pieces[-1:])
+        return pieces, (x, pieces, carry)
+
+    def _look_up(
+        self,
+        state: StoryState,
+        read: Words,
+        place: int,
+        constraints: Constraints,
+        tree: PieceTree,
+        *,
+        opens: bool,
+    ) -> Reading[Tensor]:
+        """Look up the weights (V,) of the piece after some that were read; the tree keeps what was read for earlier draws.
+
+        :param opens: whether the piece begins a word of a mention.
+        """
+        if read not in tree:
+            carry = state.carry
+            if read:
+                carry = yield from self._read_pieces(tree[read[:-1]][0], read[-1:])
+            log_probs = state.log_prob_pieces(self.network.backbone.state(carry), place)
+            log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
+            tree[read] = (carry, torch.softmax(sharpen(log_probs, constraints).double().cpu(), -1))
+        return tree[read][1]
 
     def _draw(self, log_probs: Tensor) -> int:
         probs = torch.softmax(log_probs.double().cpu(), -1)

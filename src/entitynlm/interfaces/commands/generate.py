@@ -139,7 +139,6 @@ class WordStream:
     def __init__(self, terminal: Terminal, count: int, *, plain: bool) -> None:
         self.terminal, self.count, self.plain = terminal, count, plain
         self.begun = self.inside = False
-        self.shown = 0  # the number of the last mention's entity
         self.numbers: dict[int, int] = {}  # as the entities are shown, in the order of their first mention
 
     def add(self, number: int, word: GeneratedWord, text: str) -> None:
@@ -154,14 +153,9 @@ class WordStream:
             self._print_title(1)
             self.begun, text = True, text.lstrip()
         own, style, after = make_printable(text.strip()), "", ""
-        if self.inside and not word.e:  # the mention was shortened
-            self.terminal.print(
-                Text("]" + write_subscript(self.shown), style=f"bold {colour_of(self.shown)}"), end=""
-            )
-            self.inside = False
         gap = text[: len(text) - len(text.lstrip())]
         if word.e and not self.plain:
-            shown = self.shown = self.numbers.setdefault(word.e, len(self.numbers) + 1)
+            shown = self.numbers.setdefault(word.e, len(self.numbers) + 1)
             style = f"bold {colour_of(shown)}"
             own = own if self.inside else f"[{own}"
             self.inside = word.l > 1
