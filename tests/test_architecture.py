@@ -31,7 +31,7 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     "experiments": TASKS | {"stories"},
     "report": {"text", "discourse", "characters", "model", "prediction", "lm"},
     "default_model": {"model"},
-    "api": TASKS | {"default_model"},
+    "api": TASKS | {"characters", "default_model"},
     "explorer": {"text", "default_model", "report", "api"},
     "interfaces": TASKS
     | {"stories", "characters", "experiments", "report", "default_model", "api", "explorer"},

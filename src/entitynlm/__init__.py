@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 
 
+def __dir__() -> list[str]:
+    """List what the package offers, also what is not imported yet."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     """Look the model class and the version up when they are first used, because importing torch takes a second."""
     if name in ("EntityNLM", "load"):

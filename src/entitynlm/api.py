@@ -4,21 +4,25 @@
 >>> model = entitynlm.load()  # doctest: +SKIP
 >>> document = model.annotate("Anna lost her key. She called Bob.")  # doctest: +SKIP
 
-Methods take a raw text or a :class:`~entitynlm.text.document.Document`; the same seed gives the same answer.
+Methods take a raw text or a :class:`~entitynlm.text.document.Document`; ``annotate``, ``characters`` and ``surprisal`` also take
+many. The same seed gives the same answer.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
+from entitynlm.characters.character import Cast, Character, list_characters
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.default_model import choose_model
 from entitynlm.discourse.naming import name_entities
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.lm.items import ItemTable, measure_items, name_conditions, read_items, tabulate_items
@@ -30,7 +34,7 @@ from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.expectation import ExpectedNext, Walk, WordProbs
 from entitynlm.prediction.network_choice import NetworkChooser
-from entitynlm.progress import SILENT, Progress
+from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document, Span
 from entitynlm.text.segmentation import segment_text
 
@@ -39,10 +43,47 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "SENTENCE_END", "AnalysisScore", "Choice", "EntityNLM", "ExpectedNext", "MentionRow", "Surprisal", "TokenRow", "Walk",
-    "WordProbs",
+    "SENTENCE_END", "AnalysisScore", "Cast", "Character", "Choice", "EntityNLM", "ExpectedNext", "MentionRow", "Surprisal",
+    "TokenRow", "Walk", "WordProbs",
     "as_document", "load", "name_entities",
 ]  # fmt: skip
+
+Options = ParamSpec("Options")
+Answer = TypeVar("Answer", covariant=True)
+
+
+class _TextMethod(Protocol[Options, Answer]):
+    """The type of a method that takes one text or many."""
+
+    @overload
+    def __call__(self, text: str | Document, *_: Options.args, **options: Options.kwargs) -> Answer: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(
+        self, text: Iterable[str | Document], *_: Options.args, **options: Options.kwargs
+    ) -> Iterator[Answer]: ...
+
+    def __get__(self, model: Any, owner: Any = None) -> _TextMethod[Options, Answer]: ...
+
+
+def _take_many(
+    method: Callable[Concatenate[EntityNLM, str | Document, Options], Answer],
+) -> _TextMethod[Options, Answer]:
+    """Let a method take many texts: an iterator then gives the answers in the order of the texts, each when it is asked for.
+
+    Texts are read one after the other, because a language model takes as long for a batch of them.
+    """
+
+    one: Any = method
+
+    @wraps(method)
+    def answer(self: EntityNLM, text: object, **options: Any) -> Any:
+        if isinstance(text, str | bytes | Document) or not isinstance(text, Iterable):
+            return one(self, text, **options)
+        progress = options.pop("progress", SILENT)
+        return (one(self, each, **options) for each in track(progress, "texts", text))
+
+    return cast("_TextMethod[Options, Answer]", answer)
 
 
 class EntityNLM:
@@ -100,7 +141,7 @@ class EntityNLM:
         """Make a document of a text, with a warning where the model was trained on other kinds of text."""
         document = as_document(text)
         if (doubt := find_doubt(document, self.pretrained.encoder)) is not None:
-            warnings.warn(doubt, stacklevel=3)
+            warnings.warn(doubt, stacklevel=4)
         return document
 
     def save_pretrained(self, path: str | Path) -> None:
@@ -126,6 +167,7 @@ class EntityNLM:
             )
         return replace(score, left_out=left_out)
 
+    @_take_many
     def annotate(
         self,
         text: str | Document,
@@ -144,6 +186,20 @@ class EntityNLM:
         options: dict[str, Any] = {"scores": scores, "keep_mentions": keep_mentions, "exact": exact}
         return annotate_document(self.pretrained, self._read(text), **options, progress=progress)
 
+    @_take_many
+    def characters(self, text: str | Document, *, least: int = 2, progress: Progress = SILENT) -> Cast:
+        """List the characters of a text: names, gender, chapters, speech, actions and company of each.
+
+        A document's own mentions and quotations are used where it has any (:meth:`annotate` gives them), else they are found.
+
+        :param least: leave out persons who are mentioned fewer times.
+        """
+        document = self._read(text)
+        if not document.mentions:
+            document = annotate_document(self.pretrained, document, progress=progress)
+        return list_characters(document if document.quotations else add_quotations(document), least=least)
+
+    @_take_many
     def surprisal(
         self,
         text: str | Document,

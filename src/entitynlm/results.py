@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 
@@ -50,7 +51,9 @@ def make_plain(value: Any, *, whole: bool = False) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): make_plain(each, whole=whole) for key, each in value.items()}
+        return {"" if key is None else str(key): make_plain(each, whole=whole) for key, each in value.items()}
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
     if isinstance(value, tuple | list):
         return [make_plain(each, whole=whole) for each in value]
     return value

@@ -51,6 +51,8 @@ def test_every_person_is_an_option() -> None:
     document = mark("“I like you,” said Frank to Ann. She knew it.", a="I, Frank", b="you, Ann, She")
     assert document.resolved_text() == "“I like you,” said Frank to Ann. Ann knew it."
     assert document.resolved_text(every_person=True) == "“Frank like Ann,” said Frank to Ann. Ann knew it."
+    short = mark("“I'm here,” said Frank.", a="I, Frank")
+    assert short.resolved_text(every_person=True) == short.text  # no "Frank'm"
 
 
 def test_a_document_without_raw_text_gets_spaces_by_rule() -> None:

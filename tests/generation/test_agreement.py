@@ -38,9 +38,10 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     known = MentionAgreement().hear(1, ("Anna",))
     for word in ("Anna", "was", "he", ",", "said", "that", "up", "ship", "in"):
         assert not known.introduces(word, (), last=False)
-    for word in ("the", "of", "she", "was", 'house,"', "new", "tomorrow", "15"):
+    for word in ("the", "of", "she", "hasn", "was", 'house,"', "new", "tomorrow", "15"):
         assert not known.introduces(word, ("the",), last=True)
     assert known.introduces("the", (), last=False) and known.introduces("ship", ("the",), last=True)
+    assert not known.introduces("the", ("the", "letter"), last=False)
     assert known.introduces("Bob", (), last=True) and known.introduces("I", (), last=True)
     assert known.introduces("melt", ("the",), last=True) and not known.introduces(
         "melt", ("the", "ice"), last=True

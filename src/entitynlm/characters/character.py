@@ -15,6 +15,7 @@ from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.naming import name_entities
 from entitynlm.discourse.records import MentionReader, PersonRecord, find_gender
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
+from entitynlm.results import Result
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import PRONOUNS, UNKNOWN
 
@@ -56,8 +57,8 @@ class Character:
         return sum(self.forms.values())
 
 
-@dataclass(frozen=True)
-class Cast:
+@dataclass(frozen=True, repr=False)
+class Cast(Result):
     """The characters of a document, the most often mentioned first, and its chapters."""
 
     document: Document

@@ -10,6 +10,8 @@ from entitynlm.text.english import DETERMINERS, POSSESSIVE_PRONOUNS, PRONOUNS
 
 RESOLVED_BY_DEFAULT = frozenset(("he", "she", "it", "they"))
 FIRST_AND_SECOND = frozenset(("i", "you", "we"))
+OWN_ENDINGS = frozenset(("'m", "’m", "'re", "’re", "'ve", "’ve"))
+"""Short verbs that agree with a pronoun and with no name: "I'm" stays, because "Frank'm" is no English."""
 AFTER_OBJECT = frozenset(
     "to and but in on at for with from of as that when while then so because by if up out again".split()
 )
@@ -38,6 +40,8 @@ def resolve_text(document: Document, *, every_person: bool = False) -> str:
         if len(mention) > 1 or PRONOUNS.get(plain) not in replaced or plain.endswith(("self", "selves")):
             continue
         if quoted[mention.start] or _is_pronoun(document, named) or named.start <= mention.start < named.end:
+            continue
+        if OWN_ENDINGS & {*document.tokens[mention.end : mention.end + 1]}:
             continue
         start, end = offsets[mention.start]
         name = _fit_name(document.words(*named.span), at_start=word[0].isupper() and word != "I")

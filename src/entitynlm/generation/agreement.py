@@ -86,7 +86,7 @@ class MentionAgreement:
             return False
         if low in PRONOUNS:
             return not before and (low in POSSESSIVE_FORMS if not last else PRONOUNS[low] in SPEAKING)
-        if last and low in NOT_LAST:
+        if low in (NOT_LAST if last else DETERMINERS) and (last or before):
             return False
         if not before and (low in DETERMINERS or word[0].islower()):
             return low in DETERMINERS

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from entitynlm.prediction.slots import Slot, SlottedStory
+from entitynlm.results import Result
 from entitynlm.text.document import Document
 
 SMALLEST_SHARE = 1e-12  # what is added to probabilities in a product
@@ -15,7 +16,7 @@ NEW = ""  # stands for an entity that was not mentioned before; no entity of a d
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Result):
     """A distribution over the entities so far and :data:`NEW`; ``best`` is the answer: a model's likeliest, people's majority."""
 
     entities: tuple[str, ...]

@@ -21,6 +21,7 @@ from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.results import Result
 from entitynlm.text.document import Document
 
 REFERENTS = 7
@@ -50,7 +51,7 @@ class ExpectedReferent:
 
 
 @dataclass(frozen=True)
-class ExpectedNext:
+class ExpectedNext(Result):
     """The model's expectation at a word.
 
     :param starts: the probability that a mention starts there, and :param inside: that one is open.
