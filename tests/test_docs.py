@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 import importlib
 import inspect
 import io
@@ -12,14 +13,21 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from starlette.testclient import TestClient
 
 import entitynlm
+from entitynlm.characters.character import Cast
+from entitynlm.generation.request import Continuation
 from entitynlm.interfaces.cli import VERBS, app
+from entitynlm.lm.surprisal import Surprisal
+from entitynlm.prediction.referents import Trace
 from entitynlm.progress import SILENT
 from support.bare_language_models import needs_smollm2
 from support.documented_inputs import list_help_examples
@@ -157,8 +165,36 @@ def test_python_in_the_docs_runs(
     monkeypatch.chdir(tmp_path)
     if "statsmodels" in code:
         write_regions()
-    printed = run(code)
+    if "__main__" in code:  # other processes import it from a file
+        Path("program.py").write_text(code, encoding="utf-8")
+        printed = subprocess.run(
+            [sys.executable, "program.py"], capture_output=True, text=True, check=True
+        ).stdout
+    else:
+        printed = run(code)
     assert printed or "print(" not in code
+
+
+def test_the_service_in_the_docs_answers_from_many_threads() -> None:
+    (code,) = (
+        block for block in list_blocks(ROOT / "docs" / "howto-build.md", "python") if "FastAPI" in block
+    )
+    names: dict[str, Any] = {"__name__": "service"}
+    exec(compile(code, "service.py", "exec"), names)
+    with TestClient(names["app"]) as client, ThreadPoolExecutor(4) as threads:
+        text = "Anna lost her key. She called Bob."
+        answers = list(threads.map(lambda _: client.post("/annotate", json=text).json(), range(8)))
+        assert client.post("/annotate", json="x" * 100_001).status_code == 422
+    assert answers[0]["resolved"] == "Anna lost Anna's key. Anna called Bob." and answers == answers[:1] * 8
+
+
+@pytest.mark.parametrize("owner", [entitynlm.Document, Surprisal, Trace, Cast, Continuation])
+def test_the_reference_names_what_is_there(owner: type) -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split(f"\n## `{owner.__name__}`")[1]
+    rows = re.findall(r"^\| (`.*?`) \|", text.split("\n## ")[0], flags=re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    known = {*dir(owner), *(each.name for each in dataclasses.fields(owner))}
+    assert named and named <= known
 
 
 @pytest.mark.slow
