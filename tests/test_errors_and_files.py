@@ -23,6 +23,7 @@ def test_an_error_names_file_line_found_expected_and_what_to_do() -> None:
     assert str(error).startswith("a.conll:3: a bad row; found 'xxx")
     assert str(error).endswith("…'; expected two columns. Add one")
     assert str(DataError("a bad row", line=3)) == "line 3: a bad row"
+    assert len(str(DataError("no mentions", path="x" * 100_000))) < 1_500  # an id can be that long
 
 
 def test_lines_lose_mark_and_ends() -> None:

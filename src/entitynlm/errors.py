@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 LONGEST = 80  # characters that are shown of what was found
+LONGEST_PATH = 1000  # characters of a path, which may be the id of a document
 
 
 class EntityNLMError(Exception):
@@ -31,7 +32,7 @@ class DataError(EntityNLMError):
         self.path = str(self.path) if self.path is not None else None
 
     def __str__(self) -> str:
-        place = str(self.path or "")
+        place = str(self.path or "")[-LONGEST_PATH:]
         if self.line is not None:
             place += f"{':' if place else 'line '}{self.line}"
         text = f"{place}: {self.message}" if place else self.message

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,6 +127,11 @@ class Page:
     def wait_measured(self) -> None:
         self.says("#progress", "log P =", 120)
 
+    def settle(self) -> None:
+        """Wait until colours have changed."""
+        running = "return document.getAnimations().some((one) => one.playState === 'running')"
+        wait_until(lambda: not self.script(running), 20, "for transitions")
+
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.browser.get_log("browser")]
 
@@ -220,8 +224,8 @@ def test_markup_in_a_text_stays_text(page: Page) -> None:
 def test_an_entity_has_a_card(page: Page) -> None:
     page.text(tab="entities")
     page.find(".who").click()
-    card = page.find(".card")
-    assert "mentions in order" in card.text and page.all("#text .followed")
+    page.says(".card", "mentions in order")
+    page.find("#text .followed")
     wait_until(lambda: page.all(".card svg"), 10)
     page.find(".mentions button").click()
     assert page.find("#text .at")
@@ -239,8 +243,9 @@ def test_stepping_by_keys_and_buttons_shows_what_is_expected(page: Page) -> None
     page.says(".slot", "She")
     page.find("input[value='mentions']").click()
     page.says(".referent .name", "Anna")
-    assert len(page.all(".two-lists ol")) == 2 and "bits" in page.find("#panel").text
-    assert page.find("#text .later")
+    page.says("#panel", "bits")
+    wait_until(lambda: len(page.all(".two-lists ol")) == 2, 20)
+    page.find("#text .later")
 
 
 def test_after_was_told_that_the_coffee_shop_is_visible(page: Page) -> None:
@@ -407,10 +412,12 @@ def test_a_long_text_is_laid_out_only_where_it_is_looked_at(page: Page) -> None:
     page.says("#progress", "was stopped")
 
 
-def test_first_paint_is_within_a_second(page: Page) -> None:
+def test_the_page_is_light_and_loads_nothing_from_elsewhere(page: Page) -> None:
     page.text()
-    paint = page.script("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
-    assert paint is not None and paint < 1000 * max(1.0, os.getloadavg()[0] / 2)
+    code = "return performance.getEntriesByType('resource').map((one) => [one.name, one.decodedBodySize])"
+    loaded = page.script(code)
+    assert all(name.startswith(page.address) for name, _ in loaded)
+    assert 0 < sum(size for name, size in loaded if "/static/" in name) < 200_000
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(page: Page) -> None:
@@ -459,7 +466,7 @@ def test_everything_follows_a_correction_at_once(page: Page, monkeypatch: pytest
     page.says("#network", "Bob")
     rows = len(page.all("#timeline line"))
     never = threading.Event()
-    monkeypatch.setattr(page.app.state.routes.shelf, "_measure", lambda *_: never.wait(60))
+    monkeypatch.setattr(page.app.state.routes.shelf, "_measure", lambda *_: never.wait(300))
     page.press("Entities")
     page.find(".who").click()
     page.press("Merge", ".card")
@@ -516,6 +523,7 @@ def test_what_is_selected_can_be_read(page: Page) -> None:
     return [one.color, one.backgroundColor].map((c) => c.match(/[0-9.]+/g).slice(0, 3).map(Number))"""
     for theme in ("light", "dark"):
         Select(page.find("#theme")).select_by_value(theme)
+        page.settle()
         for at in range(3):
             light, dark = sorted((measure_luminance(one) for one in page.script(colours, at)), reverse=True)
             assert (light + 0.05) / (dark + 0.05) > 4.5
@@ -556,7 +564,7 @@ def test_axe_finds_no_violation(page: Page, tab: str) -> None:
     page.find(SHOWN[tab])
     for theme in ("light", "dark"):
         Select(page.find("#theme")).select_by_value(theme)
-        time.sleep(0.2)
+        page.settle()
         assert run_axe(page) == [], (tab, theme)
     Select(page.find("#theme")).select_by_value("")
 

@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 import entitynlm
+from entitynlm.api import as_document
 from entitynlm.interfaces.cli import VERBS
 from entitynlm.stories import generate_stories
+from entitynlm.text.document import Mention
 from entitynlm.text.formats.registry import write_documents
 from support.fuzz_targets import KBEST
 from support.small_bundles import make_documents
@@ -28,8 +30,8 @@ CASES = {
     "annotate": "story.txt --model model --to jsonl --out new/a.jsonl --json new/a.json",
     "surprisal": f"story.txt --model model {QUICK} --out new/s.tsv --json new/s.json",
     "report": f"story.txt --model model {QUICK} --out new/page.html --json new/page.json",
-    "batch characters": "gold.jsonl --model model --out new/batch --quiet",
-    "characters": "gold.jsonl --mentions given --out new/cast.tsv --json new/cast.json",
+    "batch characters": "talk.jsonl --model model --out new/batch --quiet",
+    "characters": "talk.jsonl --mentions given --least 1 --out new/cast.tsv --json new/cast.json",
     "generate": "story.txt --model model --words 9 -n 2 --seed 5 --json new/g.json",
     "predict-entity": "gold.jsonl --model model --out new/p.tsv --json new/p.json",
     "score": "gold.jsonl gold.jsonl --versus gold.jsonl --trials 50 --json new/score.json",
@@ -59,6 +61,12 @@ NOTHING_TO_COMPARE = {
     "explore": "it answers a browser until it is stopped, and writes nothing",
     "evaluate books": "its table has CPU-seconds and memory",
 }
+TALK = (
+    "Anna, Bob, Clara, David, Emma and Frank sat at one table with George and Helen.\n\n“Who knows?”\n\n“Not I.”\n\n“Nor I,” "
+    "said Emma to Bob and David.\n\n“Frank does.”\n\n“You do, Clara.”\n\nHelen and George laughed. “Go on!”\n"
+)
+"""Nobody in it is likelier to speak than others, so that the order of a set would decide."""
+PEOPLE = "Anna Bob Clara David Emma Frank George Helen".split()
 HASH_SEEDS = ("0", "1", "20")
 TESTS = Path(__file__).parents[1]
 SOURCE = Path(entitynlm.__file__).parents[1]
@@ -79,6 +87,9 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, some in (("train", stories[:8]), ("dev", stories[8:11]), ("test", stories[11:])):
         write_documents(some, folder / "corpus" / f"{name}.jsonl", "jsonl")
     write_documents(make_documents(), folder / "gold.jsonl", "jsonl")
+    talk = as_document(TALK, id="talk")
+    people = [Mention(n, n + 1, name) for n, name in enumerate(talk.tokens) if name in PEOPLE]
+    write_documents([talk.with_mentions(people)], folder / "talk.jsonl", "jsonl")
     (folder / "story.txt").write_text(STORY)
     (folder / "kbest.jsonl").write_bytes(b"".join(KBEST))
     (folder / "space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n')

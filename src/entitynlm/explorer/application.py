@@ -29,6 +29,7 @@ def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        redirect_slashes=False,  # a redirection repeats the query, whose bytes need not be text
     )
     app.add_middleware(Guard, token=token, hosts=hosts)
     app.state.routes = Routes(shelf)

@@ -192,6 +192,22 @@ def test_a_tokenizer_that_cant_be_read(folder: Path) -> None:
         load_language_model(str(folder))
 
 
+@pytest.mark.parametrize(
+    "absurd",
+    [
+        {"num_hidden_layers": 100_000},
+        {"hidden_size": 1 << 20},
+        {"intermediate_size": 1 << 40},
+        {"vocab_size": -1},
+    ],
+)
+def test_sizes_that_are_only_claimed_take_no_memory(folder: Path, absurd: dict[str, int]) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **absurd}))
+    with pytest.raises(ModelError, match=r"describes a network larger|can't be (read|used)"):
+        load_language_model(str(folder))
+
+
 def test_a_masked_model(tmp_path: Path) -> None:
     transformers = import_or_skip()
     config = transformers.BertConfig(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
@@ -103,9 +104,13 @@ def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
         raise ModelError(f"{files.folder}: config.json can't be used ({first_line(error)})") from error
     _check_causal(files, config, transformers)
     try:
+        if files.name != SMOLLM2:
+            _check_sizes(files, config, transformers)
         model = transformers.AutoModelForCausalLM.from_pretrained(
             files.folder, config=config, dtype=torch.float32, trust_remote_code=False, use_safetensors=True
         )
+    except ModelError:
+        raise
     except Exception as error:  # of many libraries below
         raise ModelError(
             f"{files.folder}: the weights can't be read ({first_line(error)}). The file may be damaged: get it again"
@@ -123,6 +128,23 @@ def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> 
             f"{files.name}: {', '.join(names) or config.model_type} is not a causal language model: it does not predict "
             "each word from those before it. Take a model of the GPT-2, Pythia, Llama, Qwen or SmolLM family, say"
         )
+
+
+def _check_sizes(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
+    """Refuse a configuration of more layers than tensors, or more numbers than bytes in the files, before memory is taken."""
+    weights = sorted(files.folder.glob("*.safetensors"))
+    if config.num_hidden_layers <= sum(map(_count_tensors, weights)):
+        with torch.device("meta"):
+            model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+        numbers = sum(parameter.numel() for parameter in model.parameters())
+        if numbers <= sum(path.stat().st_size for path in weights):
+            return
+    raise ModelError(f"{files.folder}: config.json describes a network larger than the weights beside it")
+
+
+def _count_tensors(path: Path) -> int:
+    with safe_open(path, framework="numpy") as stored:
+        return len(stored.keys())
 
 
 def _fetch(name: str) -> Path:
