@@ -274,8 +274,8 @@ def lock_folder(folder: Path, told: str) -> Iterator[None]:
 
     Files that a process was writing when it was killed are removed, before and after.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock", timeout=0):
             remove_unfinished(folder.rglob(".*.part"))
             try:
@@ -284,6 +284,8 @@ def lock_folder(folder: Path, told: str) -> Iterator[None]:
                 remove_unfinished(folder.rglob(".*.part"))
     except Timeout as error:
         raise DataError(told, path=folder) from error
+    except (FileExistsError, NotADirectoryError) as error:
+        raise DataError(f"this can't be a folder ({error.strerror})", path=folder) from error
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -48,6 +48,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("annotate story.txt --to jsonl --out a", "leads in a circle"),
         ("annotate story.txt --json a", "leads in a circle"),
+        ("batch annotate story.txt --out a", "can't be a folder"),
+        (f"annotate story.txt --to jsonl --out {'n' * 300}.jsonl", "can't be written"),
+        (f"annotate story.txt --json {'n/' * 3_000}x", "can't be written"),
         ("annotate story.txt --to jsonl --out new.json --json ./new.json", "two outputs"),
         ("annotate story.txt --to jsonl --out other.json --json linked.json", "two outputs"),
         ("annotate story.txt --to jsonl --out hard.jsonl --json hard.json --force", "two outputs"),

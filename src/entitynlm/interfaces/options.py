@@ -43,8 +43,11 @@ def check_writable(path: Any) -> Any:
     if path is None or str(path) == STANDARD:
         return path
     place = whole = Path(path).absolute()
-    while not place.exists():
-        place = place.parent
+    try:
+        while not place.exists():
+            place = place.parent
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror})", path=path) from error
     if place != whole and not place.is_dir():
         raise DataError(f"can't be written ({place} is a file, not a folder)", path=path)
     if not os.access(place, os.W_OK):

@@ -47,7 +47,7 @@ def get(
     name: Annotated[str, typer.Argument()],
     out: options.OptionalFolder = None,
     source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
-    documents: Annotated[int | None, typer.Option(min=10)] = None,
+    documents: Annotated[int | None, typer.Option(min=10, max=1_000_000)] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=options.LARGEST_SEED)] = None,
     terminal: Terminal,
 ) -> None:
