@@ -243,3 +243,10 @@ def test_items_in_python(tmp_path: Path) -> None:
         .to_pandas()
     )
     assert frame.item.tolist() == ["1", "mean"] and frame.difference[0] == frame.difference[1] != 0
+
+
+def test_items_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entitynlm.lm.items.MOST_JSON", 10)
+    (tmp_path / "items.txt").write_text("Anna ran home.\n")
+    with pytest.raises(DataError, match="more than 10 bytes"):
+        read_items(tmp_path / "items.txt")

@@ -174,3 +174,9 @@ def test_json_of_another_kind_is_refused(text: str, folder: Path) -> None:
     (folder / CONFIG_FILE).write_text(text)
     with pytest.raises(ModelError, match=r"model\.json"):
         load_pretrained(folder)
+
+
+def test_a_list_of_hashes_without_end_is_refused(folder: Path) -> None:
+    (folder / HASH_LIST).write_bytes(b"0" * 2_000_000)
+    with pytest.raises(ModelError, match="more than 1,048,576 bytes"):
+        load_pretrained(folder)

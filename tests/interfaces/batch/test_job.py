@@ -11,7 +11,7 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
-from entitynlm.interfaces.batch.job import keep_whole, open_job, read_job
+from entitynlm.interfaces.batch.job import ShardRecord, keep_whole, open_job, read_job
 from support.batch_jobs import read_folder, run_job, write_corpus
 from support.small_model import store_model
 
@@ -170,3 +170,10 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
 def test_kill_at_many_random_moments(tmp_path: Path) -> None:
     moments = kill_often(tmp_path, 50)
     assert len(moments) >= 50 and any(moments), "some were killed when shards were done"
+
+
+def test_a_changed_manifest_removes_nothing_outside(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "mine").write_text("mine")
+    record = ShardRecord("a", "a.txt", "0", outputs={"../mine": "0"})
+    assert keep_whole(tmp_path / "job", [record], []) == {} and (tmp_path / "mine").exists()
