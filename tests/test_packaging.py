@@ -105,3 +105,5 @@ def test_the_wheel_annotates_with_core_dependencies_alone(wheel: Path, tmp_path:
         folder=tmp_path,
     )
     assert '"clusters": [[[0, 0], [2, 2], [5, 5]]' in shown
+    code = (ROOT / "README.md").read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    assert "['Anna', 'her', 'She']" in run(python, "-I", "-c", code, folder=tmp_path)

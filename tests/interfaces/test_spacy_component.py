@@ -43,6 +43,11 @@ def test_batches_give_what_single_texts_give(nlp) -> None:  # type: ignore[no-un
         assert [token._.surprisal for token in doc] == [token._.surprisal for token in again]
 
 
+def test_processes_share_the_texts(nlp) -> None:  # type: ignore[no-untyped-def]
+    shared = list(nlp.pipe(TEXTS, n_process=2, batch_size=1))
+    assert [doc._.resolved_text for doc in shared] == [nlp(text)._.resolved_text for text in TEXTS]
+
+
 def test_results_survive_bytes_and_docbin(nlp) -> None:  # type: ignore[no-untyped-def]
     doc = nlp(TEXTS[0])
     copies = [spacy.tokens.Doc(nlp.vocab).from_bytes(doc.to_bytes())]
