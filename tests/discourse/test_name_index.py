@@ -18,6 +18,7 @@ def make_index(document: Document) -> NameIndex:
         read_people(discourse, spans, [None] * len(spans)),
         [ord(mention.entity) for mention in document.mentions],
         [discourse.quotation_of[start] != NARRATION for start, _ in spans],
+        [document.sentence_of[start] for start, _ in spans],
     )
 
 

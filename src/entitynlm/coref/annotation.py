@@ -4,11 +4,17 @@ The resolver finds the mentions and links them from the states of the model's ba
 one name and resolves "I" and "you" in quotations.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from msgspec import structs
 
-from entitynlm.coref.people_rules import PeopleRules, find_participants
+from entitynlm.coref.people_rules import (
+    PeopleRules,
+    find_named_narrator,
+    find_participants,
+    find_relatives,
+)
 from entitynlm.coref.resolver import FoundMentions, Resolution, Resolver
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.identity import IdentityRules
@@ -19,6 +25,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document, Mention, Span, sort_mentions
+from entitynlm.text.english import PRONOUNS
 
 CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
 
@@ -67,25 +74,51 @@ def link_mentions(
 
     :param types: of mentions whose entities had one.
     """
-    rows = found.sure.nonzero().squeeze(1).tolist()
+    joined_twice = find_run_together(discourse.document, found.spans)
+    rows = [row for row in found.sure.nonzero().squeeze(1).tolist() if found.spans[row] not in joined_twice]
     first = resolver.cluster(discourse, found, rows, IdentityRules(discourse, found.take_spans(rows)))
     if not rows:
         return first
     guessed = resolver.name_types(found, range(len(found.spans)))
-    kinds = [types.get(span) or kind for span, kind in zip(found.spans, guessed, strict=True)]
+    kinds = [
+        types.get(span)
+        or (None if discourse.quotation_of[span[0]] >= 0 and discourse.is_address(span) else kind)
+        for span, kind in zip(found.spans, guessed, strict=True)
+    ]
     readings = read_people(discourse, found.spans, kinds)
     index = NameIndex(
         [readings[row] for row in rows],
         first.clusters,
         [discourse.quotation_of[found.spans[row][0]] != NARRATION for row in rows],
+        [discourse.document.sentence_of[found.spans[row][0]] for row in rows],
     )
     joined = first._replace(clusters=index.join(first.clusters))
     settled = settle_entities(discourse, *number_entities(joined, types))
     participants = find_participants(settled, discourse, index)
-    owners = [index.find_owner(reading.name) for reading in readings]
-    rows = [row for row, owner in enumerate(owners) if found.sure[row] or owner is not None]
-    rules = PeopleRules(discourse, found.take_spans(rows), [owners[row] for row in rows], participants)
+    relatives = find_relatives(settled, discourse, found.spans)
+    owners = [
+        index.find_owner(reading.name) or index.find_titled(reading.title) or relatives.get(span)
+        for reading, span in zip(readings, found.spans, strict=True)
+    ]
+    names = [row for row, owner in enumerate(owners) if owner is not None and not found.sure[row]]
+    rows = sorted([*rows, *names])
+    spans, people = found.take_spans(rows), [owners[row] for row in rows]
+    narrator = find_named_narrator(discourse, spans, people)
+    rules = PeopleRules(discourse, spans, people, participants, narrator)
     return resolver.cluster(discourse, found, rows, rules)
+
+
+def find_run_together(document: Document, spans: Sequence[Span]) -> set[Span]:
+    """Find spans that are two mentions side by side and no noun phrase: "the kitchen his mother", "me you"."""
+    known, starts = frozenset(spans), defaultdict[int, list[int]](list)
+    for start, end in spans:
+        starts[start].append(end)
+    return {
+        (start, end)
+        for start, end in spans
+        for middle in starts[start]
+        if (middle, end) in known and document.tokens[middle].lower() in PRONOUNS
+    }
 
 
 def can_annotate(pretrained: Pretrained) -> bool:

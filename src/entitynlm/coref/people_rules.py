@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from entitynlm.discourse.conversations import LONGEST_PASSAGE, NARRATOR_SHARE
 from entitynlm.discourse.discourse import NARRATION, Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.discourse.name_index import PRONOUN_GENDERS, NameIndex, Person
@@ -13,6 +15,12 @@ from entitynlm.text.document import Document, Span
 
 MOSTLY_TOLD = 0.2
 """The share of a person's names that stand in the narration from which the person is not its narrator."""
+
+
+ONLY_RELATIVES = frozenset("father mother grandfather grandmother husband wife uncle papa mamma".split())
+"""Relatives of whom a person (mostly) has one alone."""
+FEWEST_CALLS, FEWEST_CALLS_IN_BOOKS = 2, 5
+"""Times that others call the narrator by name, at least."""
 
 
 class Participants(NamedTuple):
@@ -25,7 +33,8 @@ class Participants(NamedTuple):
 class PeopleRules(IdentityRules):
     """Rules of identity that hold a name to its person, however far back it stands, and "I" and "you" to speaker and addressee.
 
-    :param owners: the person of each mention that is a name.  :param participants: of each quotation.
+    :param owners: the person of each mention that is a name or a title.  :param participants: of each quotation.
+    :param narrator: the person who tells the text, if others call the narrator by name.
     """
 
     def __init__(
@@ -34,12 +43,28 @@ class PeopleRules(IdentityRules):
         spans: Sequence[Span],
         owners: Sequence[Person | None],
         participants: Sequence[Participants],
+        narrator: Person | None = None,
     ) -> None:
         super().__init__(discourse, spans)
-        self._names_of, self._participants = owners, participants
+        self._names_of, self._participants, self._teller = owners, participants, narrator
+        self._apart = self._find_apart()
+        self._excluded: dict[int, set[int]] = defaultdict(set)
         self._quotations = [discourse.quotation_of[start] for start, _ in spans]
         self._people: dict[int, Person] = {}
         self._entity_of: dict[int, int] = {}
+
+    def _find_apart(self) -> dict[int, set[int]]:
+        """Find the people whom the narrator's relations can't be: "my uncle", who once says "Daniel", is nowhere Daniel."""
+        texts = {
+            number: self.document.words(*self.spans[number]).lower()
+            for number, whose in self.relations.possessors.items()
+            if self._readings[whose].form == "i" and not self._quoted[number]
+        }
+        told: dict[str, set[int]] = defaultdict(set)
+        for number, text in texts.items():
+            owners = (self._names_of[other] for other in self.relations.apart[number])
+            told[text] |= {id(owner) for owner in owners if owner is not None}
+        return {number: told[text] for number, text in texts.items()}
 
     def find_entity(self, number: int) -> int | None:
         """Find the entity of a name's person, of the speaker for "I" in a quotation, and of the addressee for "you"."""
@@ -51,16 +76,14 @@ class PeopleRules(IdentityRules):
         return super().find_entity(number) if person is None else self._find(person)
 
     def _find(self, person: Person | bool | None) -> int | None:
-        return (
-            self._entity_of.get(id(person))
-            if isinstance(person, Person)
-            else self.narrator
-            if person
-            else None
-        )
+        if isinstance(person, Person) and person is not self._teller:
+            return self._entity_of.get(id(person))
+        return self.narrator if person else None
 
     def allows(self, number: int, entity: int) -> bool:
         owner, person = self._names_of[number], self._people.get(entity)
+        if id(owner) in self._excluded[entity] or id(person) in self._apart.get(number, ()):
+            return False
         if owner is not None and person is not None:
             return owner is person
         if owner is not None and entity == self.narrator and owner.told > MOSTLY_TOLD * owner.names.total():
@@ -77,6 +100,7 @@ class PeopleRules(IdentityRules):
 
     def note(self, number: int, entity: int) -> None:
         super().note(number, entity)
+        self._excluded[entity] |= self._apart.get(number, set())
         owner = self._names_of[number]
         if owner is not None:
             self._people[entity] = owner
@@ -97,3 +121,49 @@ def find_participants(document: Document, discourse: Discourse, index: NameIndex
     return [
         Participants(find(quotation.speaker), find(quotation.addressee)) for quotation in document.quotations
     ]
+
+
+def find_relatives(document: Document, discourse: Discourse, spans: Sequence[Span]) -> dict[Span, Person]:
+    """Find mentions of one relative without a name: "Leo's mother" and "his mother", where he is Leo by the first pass."""
+    entities = {mention.span: mention.entity for mention in document.mentions}
+    records = Dialogue.of_document(discourse, document).records
+    groups: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for start, end in spans:
+        kin = document.tokens[end - 1].lower()
+        whose = entities.get((start, end - 1)) or entities.get((start, end - 2))
+        if kin in ONLY_RELATIVES and whose is not None and (start, end) in entities:
+            groups[whose, kin].append((start, end))
+    found: dict[Span, Person] = {}
+    for (whose, _), group in groups.items():
+        others = {entities[span] for span in group} - {whose}
+        if len(group) > 1 and not any(records[other].names for other in others):
+            found |= dict.fromkeys(group, Person(-1))
+    return found
+
+
+def find_named_narrator(
+    discourse: Discourse, spans: Sequence[Span], owners: Sequence[Person | None]
+) -> Person | None:
+    """Find the person whom others call by name most often and whom the narration (nearly) never names: the one who tells it."""
+    told = sum(
+        discourse.reader.read(span).form == "i" and discourse.quotation_of[span[0]] == NARRATION
+        for span in spans
+    )
+    length = len(discourse.document)
+    if told < NARRATOR_SHARE * length:
+        return None
+    people = {id(owner): owner for owner in owners if owner is not None}
+    calls = Counter(
+        id(owner)
+        for span, owner in zip(spans, owners, strict=True)
+        if owner is not None and discourse.quotation_of[span[0]] != NARRATION and discourse.is_address(span)
+    )
+    fewest = FEWEST_CALLS if length < LONGEST_PASSAGE else FEWEST_CALLS_IN_BOOKS
+    return next(
+        (
+            people[who]
+            for who, count in calls.most_common()
+            if count >= fewest and people[who].told <= MOSTLY_TOLD * people[who].names.total()
+        ),
+        None,
+    )

@@ -134,7 +134,7 @@ class ConversationReader:
             return FORM_WEIGHTS[describe_form(dialogue.tokens, mention)] * (1.0 if near else 0.5)
         if dialogue.is_pronoun(mention):
             return 0.05
-        return 1.0 if dialogue.is_vocative(mention) and dialogue.has_name(mention) else 0.2
+        return 1.0 if dialogue.discourse.is_address(mention.span) and dialogue.has_name(mention) else 0.2
 
     def describe_step(self, number: int) -> str:
         """Describe the text between a quotation and the one before it."""

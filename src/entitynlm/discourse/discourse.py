@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from entitynlm.discourse.names import find_common_words
+from entitynlm.discourse.names import find_common_words, find_pronoun_genders
+from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
 from entitynlm.discourse.quotations import find_quotations
 from entitynlm.discourse.records import MentionReader
 from entitynlm.text.document import Document, Span
@@ -19,6 +20,11 @@ from entitynlm.text.document import Document, Span
 NARRATION = -1
 """The quotation number of a token that is not quoted."""
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
+BEFORE_ADDRESS = MARKS | ENDS | {","}
+ADDRESSES = frozenset(
+    "my dear old sir madam ma'am m'am miss mister monsieur madame mademoiselle papa mamma father mother".split()
+)
+"""Words in lower case with which an address begins."""
 LONG_LINE = 160
 """Mean length of a line in characters from which each line is a paragraph, in a text without blank lines."""
 
@@ -47,7 +53,9 @@ class Discourse:
     @cached_property
     def reader(self) -> MentionReader:
         """The reader of the text's mentions: pronouns, names and genders."""
-        return MentionReader(self.document, self.common_words)
+        quoted = [number != NARRATION for number in self.quotation_of]
+        genders = find_pronoun_genders(self.document, quoted, self.common_words)
+        return MentionReader(self.document, self.common_words, genders)
 
     @property
     def has_paragraphs(self) -> bool:
@@ -57,6 +65,17 @@ class Discourse:
     def paragraph_of(self, token: int) -> int:
         """The number of the paragraph that a token stands in, from 1 on."""
         return bisect_right(self.paragraphs, token)
+
+    def is_address(self, span: Span) -> bool:
+        """Tell whether a mention is an address: a name (or "sir", "my dear") between commas, marks and ends of sentences."""
+        tokens, (start, end) = self.document.tokens, span
+        before, first = tokens[start - 1] if start else ".", tokens[start]
+        after = tokens[end] if end < len(tokens) else "."
+        if first.lower() in ("the", "a", "an", "his", "her", "their"):
+            return False
+        plain = before in BEFORE_ADDRESS or before.lower() in ("oh", "o", "dear", "well")
+        addressing = first[0].isupper() or first in ADDRESSES
+        return addressing and plain and (ends_clause(after) or after in MARKS)
 
 
 def read_discourse(document: Document, quotations: Sequence[Span] | None = None) -> Discourse:

@@ -55,8 +55,8 @@ def guess_gender(name: str) -> str | None:
     if name in _OLD_NAMES:
         return _OLD_NAMES[name]
     female, male, last = (table.get(name, 0.0) for table in _load_census())
-    if max(female, male) <= last:
-        return None
+    if max(female, male) <= last and (name not in _OWN_NICKNAMES or not max(female, male)):
+        return None  # a surname, unless it has short forms
     share = female / (female + male)
     return FEMALE if share >= CLEAR_NAME else MALE if share <= 1 - CLEAR_NAME else None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.lexicon import list_formal_names
@@ -23,6 +24,8 @@ MUCH = 3.0
 """A name that several people may have is that of the one with this many times the evidence for all others together."""
 FEWEST_PRONOUNS = 3.0
 """Pronouns of one gender beyond those of the other, linked with a name, from which the person's gender is known."""
+FEWEST_BESIDE, BESIDE_SHARE = 2, 0.05
+"""Sentences with two names, at least and as a share of the rarer name's mentions, from which they are those of two people."""
 PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
 
 
@@ -53,6 +56,14 @@ class Person:
             return False
         full = [set(other.words) for other in (*self.names, name) if other.full]
         return not any(conflict(name, other) and not are_parts(name, other, full) for other in self.names)
+
+    def has_words(self, name: PersonName) -> bool:
+        return any(other.title == name.title and other.words == name.words for other in self.names)
+
+    def has_surname(self, name: PersonName) -> bool:
+        """Tell whether a single name is the person's surname, and not the first name."""
+        last = {other.words[-1] for other in self.names if other.full or (other.title and not other.is_first)}
+        return name.words[0] in last - {other.words[0] for other in self.names if other.full}
 
     def shares(self, name: PersonName) -> bool:
         """Tell whether the person has a name with a word of this one: its surname or its first name, or both."""
@@ -85,15 +96,22 @@ class NameIndex:
     """The people of a text, from the clusters of a first pass over its mentions.
 
     :param readings: of the mentions; one that is no person's has no name.
-    :param clusters: of the mentions.  :param quoted: whether they stand in quotations.
+    :param clusters: of the mentions.  :param quoted: whether they stand in quotations.  :param sentences: that they stand in.
     """
 
-    def __init__(self, readings: Sequence[Reading], clusters: Sequence[int], quoted: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        readings: Sequence[Reading],
+        clusters: Sequence[int],
+        quoted: Sequence[bool],
+        sentences: Sequence[int],
+    ) -> None:
         self._counts: Counter[PersonName] = Counter()
         self._votes: dict[PersonName, Counter[str]] = defaultdict(Counter)
         self._together: Counter[frozenset[PersonName]] = Counter()
         self._named: dict[int, Counter[PersonName]] = defaultdict(Counter)
         self._count(readings, clusters)
+        self._beside = _count_beside(readings, sentences)
         self.people: list[Person] = []
         self.owners: dict[PersonName, Person] = {}
         self._numbers: dict[str, set[int]] = defaultdict(set)  # of people, by the keys of their names
@@ -124,35 +142,58 @@ class NameIndex:
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
-        keys = _list_keys(name)
-        known = (self.people[number] for number in sorted(set().union(*(self._numbers[key] for key in keys))))
-        fitting = [person for person in known if person.shares(name) and person.fits(name, gender)]
-        person = self._choose(name, fitting)
+        person = self._choose(name, self._list_fitting(name, gender))
         if person is None:
             person = Person(len(self.people))
             self.people.append(person)
         person.names[name] += self._counts[name]
         person.votes.update(self._votes[name])
         self.owners[name] = person
-        for key in keys:
+        for key in _list_keys(name):
             self._numbers[key].add(person.number)
 
+    def _list_fitting(self, name: PersonName, gender: str | None) -> list[Person]:
+        """List the people who may bear a name: those of the same age, and men by a bare surname, if there are any."""
+        numbers = sorted(set[int]().union(*(self._numbers[key] for key in _list_keys(name))))
+        fitting = [
+            person
+            for person in map(self.people.__getitem__, numbers)
+            if person.shares(name) and person.fits(name, gender) and not self._is_beside(name, person)
+        ]
+        exact = [each for each in fitting if each.has_words(name)]
+        same_age = [each for each in fitting if name.age and name.age in {known.age for known in each.names}]
+        surname = name.title is None and not name.full and all(each.has_surname(name) for each in fitting)
+        return same_age or exact or [each for each in fitting if surname and each.gender == MALE] or fitting
+
+    def _is_beside(self, name: PersonName, person: Person) -> bool:
+        """Tell whether a name often stands in one sentence with another name of a person: Mrs. Vale is not her daughter Ida."""
+        others = [other for other in person.names if not set(name.words) & set(other.words)]
+        beside = sum(self._beside[frozenset((name, other))] for other in others)
+        rarer = min(self._counts[name], sum(self._counts[other] for other in others))
+        return beside >= FEWEST_BESIDE and beside >= BESIDE_SHARE * rarer
+
     def _choose(self, name: PersonName, fitting: Sequence[Person]) -> Person | None:
-        """Choose by links of a name with a person's names, else by how often the person is named; a bare surname is a man's."""
+        """Choose by links of a name with a person's names, else by how often the person is named."""
         if len(fitting) < 2:
             return fitting[0] if fitting else None
         sizes = [person.names.total() for person in fitting]
-        men = [size * (person.gender == MALE) for size, person in zip(sizes, fitting, strict=True)]
-        bare = name.title is None and not name.full
-        for evidence in (self._count_links(name, fitting), sizes, *([men] if bare else [])):
+        for evidence in (self._count_links(name, fitting), sizes):
             most = max(evidence)
             if most >= 2 and most >= MUCH * (sum(evidence) - most):
                 return fitting[evidence.index(most)]
         return None
 
     def find_owner(self, name: PersonName | None) -> Person | None:
-        """Find the person of a name; None for a name that no mention has."""
-        return None if name is None else self.owners.get(name)
+        """Find the person of a name; for a name that no mention has, the only one whom it fits."""
+        if name is None or name in self.owners:
+            return None if name is None else self.owners[name]
+        fitting = self._list_fitting(name, name.gender)
+        return fitting[0] if len(fitting) == 1 else None
+
+    def find_titled(self, title: str | None) -> Person | None:
+        """Find the only person who has a title."""
+        titled = [each for each in self.people if title and title in {name.title for name in each.names}]
+        return titled[0] if len(titled) == 1 else None
 
     def join(self, clusters: Sequence[int]) -> list[int]:
         """Join clusters of one person, the one that most of their names belong to; give their new numbers."""
@@ -167,6 +208,15 @@ class NameIndex:
 
     def _count_links(self, name: PersonName, people: Sequence[Person]) -> list[int]:
         return [sum(self._together[frozenset((name, other))] for other in person.names) for person in people]
+
+
+def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Counter[frozenset[PersonName]]:
+    """Count the sentences in which two names stand."""
+    present: dict[int, set[PersonName]] = defaultdict(set)
+    for reading, sentence in zip(readings, sentences, strict=True):
+        if reading.name is not None:
+            present[sentence].add(reading.name)
+    return Counter(frozenset(pair) for names in present.values() for pair in combinations(names, 2))
 
 
 def read_people(discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]) -> list[Reading]:

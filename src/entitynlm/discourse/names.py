@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -64,14 +64,14 @@ def find_common_words(document: Document) -> frozenset[str]:
 def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
     """Parse the words of a mention as a person's name; None for a description, a pronoun, a group, or a person's belongings.
 
-    "A man named Vale" and "his friend Vale" have one, too.
+    "A man named Vale", "the cook, whose name was Vale" and "his friend Vale" have one, too.
 
     :param common: words whose capitals do not mark a name (:func:`find_common_words`), unless a name stands before them.
     """
     words = [token.rstrip(".").lower() for token in tokens]
     if not words or " ".join(words) in PRONOUNS:
         return None
-    first = next((place + 1 for place, word in enumerate(words) if word in ("named", "called")), 0)
+    first = next((place for place in range(1, len(words)) if _names_follow(words[:place])), 0)
     if words[0] in ("the", "these", "those", "both", "two") and words[-1].endswith("s"):
         return None  # the Bennets
     title, gender, age, first_follows = None, None, None, False
@@ -114,6 +114,54 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
     has_article = start == 1 and words[0] == "the" and title not in ARTICLE_TITLES
     is_first = first_follows and len(found) == 1
     return PersonName(tuple(found), title, gender, is_first, age, (start, end), has_article)
+
+
+def _names_follow(words: Sequence[str]) -> bool:
+    return words[-1] in ("named", "called") or (words[-2:-1] == ["name"] and words[-1] in ("is", "was"))
+
+
+def parse_rank(tokens: Sequence[str]) -> str | None:
+    """Parse an officer's or a doctor's title that stands for the name: "Colonel", "the Colonel"; None for other words."""
+    *before, last = tokens
+    word = last.rstrip(".").lower()
+    is_rank = last[0].isupper() and TITLE_GENDERS.get(word, MALE) is None
+    alone = all(token.lower() in ("the", "my", "dear") for token in before)
+    return SAME_TITLE.get(word, word) if is_rank and alone else None
+
+
+def find_pronoun_genders(
+    document: Document, quoted: Sequence[bool], common: Container[str]
+) -> dict[str, str]:
+    """Find the gender of names by the pronoun after each: "…," said Hiroshi, and he sat down.
+
+    A "he" or "she" in the narration counts if one name alone stands before it in its sentence or, where there is none, in the
+    sentence before (Bergsma and Lin, 2006, count such pairs in large corpora for lack of a lexicon).
+    """
+    tokens, votes = document.tokens, defaultdict[str, Counter[str]](Counter)
+    proper = {
+        token.lower()
+        for before, token in pairwise(tokens)
+        if token[0].isupper() and (before[0].isalnum() or before == ",")
+    }
+    last: set[str] = set()
+    for start, end in document.sentences:
+        names: set[str] = set()
+        for place in range(start, end):
+            word = tokens[place].lower()
+            if quoted[place]:
+                continue
+            if word in ("he", "she"):
+                known = names or last
+                if len(known) == 1:
+                    votes[next(iter(known))][GENDERS[word]] += 1
+                break
+            is_name = tokens[place][0].isupper() and word in proper and word not in common
+            if is_name and word not in PRONOUNS and word.rstrip(".") not in TITLE_GENDERS:
+                before = tokens[place - 1].rstrip(".").lower() if place else ""
+                names.add(f"{before} {word}" if before in TITLE_GENDERS else word)
+        last = names
+    found = {name: max(genders, key=lambda each: genders[each]) for name, genders in votes.items()}
+    return {name: gender for name, gender in found.items() if votes[name][gender] == votes[name].total()}
 
 
 def is_same_first_name(one: str, other: str) -> bool:

@@ -125,9 +125,11 @@ def resolve_participants(
         if form == "i":
             who = quotations[number].speaker
         elif form == "you" or (
-            form is None and dialogue.is_vocative(mention) and not dialogue.has_name(mention)
+            form is None and dialogue.discourse.is_address(mention.span) and not dialogue.has_name(mention)
         ):
             who = quotations[number].addressee
+            reading = dialogue.discourse.reader.read(mention.span)
+            who = who if who is not None and dialogue.records[who].fits_gender(reading.gender) else None
         return mention if who is None else structs.replace(mention, entity=who)
 
     return sort_mentions(map(resolve, mentions))
@@ -175,7 +177,7 @@ def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
     for mention in dialogue.mentions:
         number = dialogue.discourse.quotation_of[mention.start]
         if dialogue.has_name(mention):
-            addressed = number != NARRATION and dialogue.is_vocative(mention)
+            addressed = number != NARRATION and dialogue.discourse.is_address(mention.span)
             partner = _find_partner(dialogue, number, speakers) if addressed else None
             partners.setdefault(mention.entity, set()).add(partner)
     found: dict[str, str] = {}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
-from entitynlm.discourse.lexicon import MALE_TITLES, guess_gender
-from entitynlm.discourse.names import PersonName, conflict, parse_name
+from entitynlm.discourse.lexicon import ARTICLE_TITLES, MALE_TITLES, guess_gender
+from entitynlm.discourse.names import PersonName, conflict, parse_name, parse_rank
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
@@ -26,22 +27,28 @@ LONGEST_NOUN = 4
 
 
 class Reading(NamedTuple):
-    """The words of one mention: a pronoun's citation form, a person's name, the gender that they tell and how surely."""
+    """The words of one mention: a pronoun's citation form, a person's name, the gender that they tell and how surely.
+
+    :param title: of a person who is called by it alone: "the Colonel".
+    """
 
     form: str | None
     name: PersonName | None
     gender: str | None
     weight: int
+    title: str | None = None
 
 
 class MentionReader:
     """Read the mentions of one text, each span once.
 
-    :param common: words whose capitals do not mark a name.
+    :param common: words whose capitals do not mark a name.  :param genders: of names, by the pronouns after them.
     """
 
-    def __init__(self, document: Document, common: frozenset[str]) -> None:
-        self.document, self._common = document, common
+    def __init__(
+        self, document: Document, common: frozenset[str], genders: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self.document, self._common, self._genders = document, common, genders
         self._read: dict[Span, Reading] = {}
 
     def read(self, span: Span) -> Reading:
@@ -57,11 +64,16 @@ class MentionReader:
         name = parse_name(words, self._common)
         if name is None:
             head = words[-1].lower() if end - start <= LONGEST_NOUN else ""
-            return Reading(None, None, _keep_gender(GENDERS.get(head)), WORD_WEIGHT)
+            return Reading(None, None, _keep_gender(GENDERS.get(head)), WORD_WEIGHT, parse_rank(words))
+        if start and self.document.tokens[start - 1].lower() == "the" and name.core[0] == 0:
+            name = replace(name, has_article=name.title not in ARTICLE_TITLES)
         if name.gender is not None:
             return Reading(None, name, name.gender, TITLE_WEIGHT)
-        known = MALE if name.title in MALE_TITLES else None if name.title else guess_gender(name.words[0])
-        return Reading(None, name, known, WORD_WEIGHT)
+        if name.title:
+            return Reading(None, name, MALE if name.title in MALE_TITLES else None, WORD_WEIGHT)
+        return Reading(
+            None, name, guess_gender(name.words[0]) or self._genders.get(name.words[0]), WORD_WEIGHT
+        )
 
 
 def _keep_gender(gender: str | None) -> str | None:
@@ -98,6 +110,10 @@ class PersonRecord:
 
     def fits_gender(self, gender: str | None) -> bool:
         return gender is None or self.gender in (None, gender)
+
+    def fits_title(self, title: str | None) -> bool:
+        titles = {name.title for name in self.names if name.title}
+        return title is None or not titles or title in titles
 
     def fits_name(self, name: PersonName) -> bool:
         return not any(conflict(name, other) for other in self.names)

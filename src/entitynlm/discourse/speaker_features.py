@@ -6,16 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from entitynlm.discourse.discourse import NARRATION, Discourse
-from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
 from entitynlm.discourse.records import PersonRecord
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import POSSESSIVE_PRONOUNS, PREPOSITIONS, PRONOUNS
 
-BEFORE_ADDRESS = MARKS | ENDS | {","}
-ADDRESSES = frozenset(
-    "my dear old sir madam ma'am m'am miss mister monsieur madame mademoiselle papa mamma father mother".split()
-)
-"""Words in lower case with which an address begins."""
 PERSON = re.compile(r"(?:^|_)(?:per|person|character|animate|animal)(?:$|_|-)", re.IGNORECASE)
 
 
@@ -62,7 +56,7 @@ class Dialogue:
             number = self.discourse.quotation_of[mention.start]
             if number < 0 or self.is_pronoun(mention):
                 continue
-            names, addressed = called[number], self.is_vocative(mention)
+            names, addressed = called[number], self.discourse.is_address(mention.span)
             if not addressed or self.has_name(mention):
                 names[mention.entity] = names.get(mention.entity, False) or addressed
         return called
@@ -75,18 +69,8 @@ class Dialogue:
         return self.discourse.reader.read(mention.span).form
 
     def has_name(self, mention: Mention) -> bool:
-        return self.discourse.reader.read(mention.span).name is not None
-
-    def is_vocative(self, mention: Mention) -> bool:
-        """Tell whether a mention is an address: a name (or "sir", "my dear") between commas, marks and ends of sentences."""
-        before = self.tokens[mention.start - 1] if mention.start else "."
-        after = self.tokens[mention.end] if mention.end < len(self.tokens) else "."
-        first = self.tokens[mention.start]
-        addressing = first[0].isupper() or first in ADDRESSES
-        plain = before in BEFORE_ADDRESS or before.lower() in ("oh", "o", "dear", "well")
-        if first.lower() in ("the", "a", "an", "his", "her", "their"):
-            return False
-        return addressing and plain and (ends_clause(after) or after in MARKS)
+        reading = self.discourse.reader.read(mention.span)
+        return reading.name is not None or reading.title is not None
 
     def share_paragraph(self, one: int, other: int) -> bool:
         """Tell whether two tokens stand in one paragraph, which is taken as true where paragraphs are not known."""

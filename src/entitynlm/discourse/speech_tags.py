@@ -91,7 +91,16 @@ class TagReader:
 
     def read(self, number: int) -> Tag | None:
         """Read the tag after a quotation, or else the one before it; None where there is none."""
-        return self._read_after(number) or self._read_before(number)
+        return self._read_introduction(number) or self._read_after(number) or self._read_before(number)
+
+    def _read_introduction(self, number: int) -> Tag | None:
+        """Read the name that a speaker tells: "My name is Ida." """
+        start, end = self.dialogue.quotations[number]
+        for place in range(start + 3, end):
+            if self._lowered[place - 3 : place - 1] == ["my", "name"] and self._lowered[place - 1] == "is":
+                told = self._read_name(place, end, ())
+                return None if told is None else _make_tag("after verb", told)
+        return None
 
     def _read_after(self, number: int) -> Tag | None:
         tokens, lowered, quotations = self.tokens, self._lowered, self.dialogue.quotations
