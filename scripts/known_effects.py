@@ -1,6 +1,6 @@
 """Measure known effects of reference on the items of docs/items: differences within items, with 95 % intervals over items.
 
-python scripts/known_effects.py [--model NAME …] [--effect NAME …] [--items N]     (docs/known-effects.md has its table)
+python scripts/known_effects.py [--model NAME …] [--effect NAME …] [--items N]     (docs/results/known-effects.md has its table)
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model", nargs="?", default="entitynlm-en", help="a name or a folder")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("corpora"))
     parser.add_argument("--words", type=Path, help="the folder RUN/plain; without it, no perplexity")
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
     parser.add_argument("--particles", type=int, default=100)

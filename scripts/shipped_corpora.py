@@ -190,7 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("corpora"))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--annotated-only", action="store_true", help="leave out RUN/plain")
     given = parser.parse_args()
