@@ -181,7 +181,7 @@ class EntityNLM:
 
         :param scores: put the confidence of each mention and link into ``mention.attributes``.
         :param keep_mentions: take a document's own mentions and only link them.
-        :param exact: let SmolLM2 compute in float32 also where the processor has bfloat16, which is twice as fast.
+        :param exact: compute SmolLM2's states in float32, also where the processor has the faster bfloat16.
         """
         options: dict[str, Any] = {"scores": scores, "keep_mentions": keep_mentions, "exact": exact}
         return annotate_document(self.pretrained, self._read(text), **options, progress=progress)

@@ -35,7 +35,7 @@ class AnnotationOptions:
 
     :param with_scores: Add the confidence of each mention and link.
     :param keep_mentions: Keep the mentions of the input and only link them.
-    :param exact: Let a language model compute in float32 also where the processor has bfloat16, which is twice as fast.
+    :param exact: Compute a language model's states in float32, also where the processor has the faster bfloat16.
     """
 
     with_scores: bool = False
