@@ -31,3 +31,11 @@ def corpora_path() -> Path:
             "the real corpora are not here: this test needs the folder ../shared/data beside the project"
         )
     return CORPORA
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small untrained model with all parts."""
+    from support.small_model import store_model
+
+    return store_model(tmp_path_factory.mktemp("model"))

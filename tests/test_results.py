@@ -13,14 +13,8 @@ import pytest
 
 import entitynlm
 from entitynlm.results import Result
-from support.small_model import store_model
 
 TEXT = "Ann saw Bo. She ran."
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")

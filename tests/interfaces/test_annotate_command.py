@@ -12,12 +12,7 @@ from typer.testing import CliRunner
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app
 from entitynlm.text.formats.registry import read_documents
-from support.small_model import STORY, store_model
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
+from support.small_model import STORY
 
 
 def run(model: Path, *arguments: object, text: str | bytes | None = None) -> Result:

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from entitynlm.config import load_toml
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.cli import app
-from support.small_model import store_model
 
 INPUTS = load_toml(Path(__file__).parent / "bad_inputs.toml")["input"]
 CALLS = {
@@ -23,11 +22,6 @@ CALLS = {
     "items": "surprisal --items {file} --model {model} --samples 2 --repeats 1",
     "kbest": "rerank --kbest {file} --model {model} --out {file}.conll",
 }
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def make_content(entry: dict[str, Any]) -> bytes:

@@ -17,12 +17,6 @@ from entitynlm.interfaces.batch import job
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from support.batch_jobs import read_folder, write_corpus
-from support.small_model import store_model
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

@@ -9,15 +9,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
 from entitynlm.coref.candidates.candidate_files import read_candidates
 from entitynlm.coref.candidates.kbest import decode_swaps
-from entitynlm.interfaces.cli import app, main
+from entitynlm.interfaces.cli import main
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents
+from support.commands import run
 
 TINY = (
     "--set preprocessing.vocabulary_size=100 --set model.hidden_size=6 --set model.embedding_size=6 "
@@ -37,12 +36,6 @@ def make_documents(count: int, prefix: str) -> list[Document]:
         sentences = ((0, 5), (5, 10), (10, 13))
         documents.append(Document(f"{prefix}{number}", tuple(tokens), sentences, tuple(mentions)))
     return documents
-
-
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

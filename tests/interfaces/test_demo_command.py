@@ -3,17 +3,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
-from support.small_model import store_model
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def run(model: Path, folder: Path, *arguments: str) -> Result:

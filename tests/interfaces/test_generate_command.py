@@ -13,12 +13,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import save_pretrained
 from support.prose_model import make_prose_model
-from support.small_model import STORY, store_model
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
+from support.small_model import STORY
 
 
 def run(model: Path, *arguments: object, text: str | None = None) -> Result:

@@ -18,8 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app, main
-from entitynlm.stories import generate_stories
-from entitynlm.text.formats.registry import write_documents
+from support.commands import write_stories
 
 KILLS = [5, pytest.param(50, marks=pytest.mark.slow)]
 SIZES = "--set model.hidden_size=8 --set model.embedding_size=8 --set training.epochs=2 --set training.batch_size=2"
@@ -28,10 +27,7 @@ SPACE = '[space]\n"training.learning_rate" = [0.01, 0.03, 0.1]\n'
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus")
-    stories = list(generate_stories(8, seed=3))
-    write_documents(stories[:6], folder / "train.jsonl", "jsonl")
-    write_documents(stories[6:], folder / "dev.jsonl", "jsonl")
+    folder = write_stories(tmp_path_factory.mktemp("corpus"), train=6, dev=2)
     (folder / "space.toml").write_text(SPACE, encoding="utf-8")
     return folder
 

@@ -7,38 +7,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.commands.experiment_options import LIKELIHOODS
 from entitynlm.model.pretrained import load_pretrained
-from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.formats.registry import write_documents
+from support.commands import TINY, run, write_stories
 
-TINY = (
-    "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
-    "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
-).split()
 QUICK = "--samples 3 --repeats 2".split()
-
-
-def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus")
-    stories = list(generate_stories(14, seed=3))
-    for name, some in (("train", stories[:9]), ("dev", stories[9:11]), ("test", stories[11:])):
-        write_documents(some, folder / f"{name}.jsonl", "jsonl")
-    return folder
+    return write_stories(tmp_path_factory.mktemp("corpus"), train=9, dev=2, test=3)
 
 
 @pytest.fixture(scope="module")

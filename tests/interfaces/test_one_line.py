@@ -23,11 +23,6 @@ from entitynlm.text.formats.registry import read_documents
 from support.small_model import STORY, store_model
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
-
-
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a story, links that lead in a circle, links to one file, and configurations that are none."""

@@ -15,15 +15,9 @@ from entitynlm.api import as_document
 from entitynlm.errors import ConfigError, DataError, EntityNLMError
 from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.text.formats.registry import write_documents
-from support.small_model import store_model
 
 TEXT = "Ann saw Bo. She ran.\n"
 QUICK = ["--samples", "2", "--repeats", "1"]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

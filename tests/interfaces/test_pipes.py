@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
-from support.small_model import STORY, store_model
+from support.small_model import STORY
 
 ANNOTATED = """#begin document (tale); part 000
 tale 0 0 Ann (0)
@@ -72,11 +72,6 @@ def feed(path: Path, content: bytes) -> Iterator[None]:
         last = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         thread.join()
         os.close(last)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def run(name: str, file: Path, out: Path, model: Path) -> Result:

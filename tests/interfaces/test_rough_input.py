@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.cli import app
-from support.small_model import store_model
 
 FILES: dict[str, bytes] = {
     "empty": b"",
@@ -44,11 +43,6 @@ VERBS: dict[str, list[str]] = {
     "generate": ["--words", "5"],
     "report": QUICK,
 }
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def run(verb: str, model: Path, folder: Path, content: bytes, *, standard_input: bool = False) -> Result:

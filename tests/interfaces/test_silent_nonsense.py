@@ -16,14 +16,8 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import write_documents
-from support.small_model import store_model
 
 TEXT = "Ann saw Bo. She ran."
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

@@ -13,14 +13,9 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
-from support.small_model import STORY, store_model
+from support.small_model import STORY
 
 LM_ZOO = ["sentence_id", "token_id", "token", "surprisal"]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def run(model: Path, *arguments: object, text: str | None = None) -> Result:

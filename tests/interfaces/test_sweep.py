@@ -18,9 +18,8 @@ from typer.testing import CliRunner, Result
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.commands import sweep
-from entitynlm.stories import generate_stories
-from entitynlm.text.formats.registry import write_documents
 from entitynlm.training.settings import load_settings
+from support.commands import write_stories
 
 optuna = pytest.importorskip("optuna")
 
@@ -38,10 +37,7 @@ POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus")
-    stories = list(generate_stories(8, seed=3))
-    write_documents(stories[:6], folder / "train.jsonl", "jsonl")
-    write_documents(stories[6:], folder / "dev.jsonl", "jsonl")
+    folder = write_stories(tmp_path_factory.mktemp("corpus"), train=6, dev=2)
     (folder / "space.toml").write_text(SPACE, encoding="utf-8")
     return folder
 

@@ -19,17 +19,14 @@ from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal
 from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
+from support.commands import write_stories
 
 SMALL = "--set model.hidden_size=8 --set model.embedding_size=8 --set training.epochs=2 --set resolver.epochs=1".split()
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus")
-    stories = list(generate_stories(14, seed=3))
-    write_documents(stories[:10], folder / "train.jsonl", "jsonl")
-    write_documents(stories[10:], folder / "dev.jsonl", "jsonl")
-    return folder
+    return write_stories(tmp_path_factory.mktemp("corpus"), train=10, dev=4)
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:

@@ -29,7 +29,7 @@ from entitynlm.report.page import (
 from entitynlm.text.document import Document, Mention
 from support.explorer import CHROMIUM, DRIVER, WHY_NOT, run_chromium
 from support.small_bundles import make_bundle
-from support.small_model import STORY, store_model
+from support.small_model import STORY
 
 VOID = {"meta", "br", "input", "hr", "line", "rect", "circle", "polyline"}
 NASTY = "</script><script>alert('x')</script>"
@@ -286,11 +286,6 @@ def test_report_characters_and_the_interface_call_everybody_the_same() -> None:
 
 
 # -- the verb ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def run(model: Path, *arguments: object, text: str | None = None) -> Result:

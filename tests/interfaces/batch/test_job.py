@@ -13,12 +13,6 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
 from entitynlm.interfaces.batch.job import ShardRecord, keep_whole, open_job, read_job
 from support.batch_jobs import read_folder, run_job, write_corpus
-from support.small_model import store_model
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture

@@ -13,16 +13,10 @@ from entitynlm.api import as_document
 from entitynlm.interfaces.cli import app
 from entitynlm.model.encoding.suitability import find_doubt
 from entitynlm.model.pretrained import load_pretrained
-from support.small_model import store_model
 
 ENGLISH = "Ann saw Bo in the garden. She ran to him, and he was glad that it had been a warm day for all of them. They sat down."
 GERMAN = "Anna sah ihren Bruder im Garten stehen. Er hatte gerade den alten Zaun gestrichen und wollte nun eine Pause machen."
 CHINESE = "安娜看见了鲍勃。她跑了！鲍勃看见了它。安娜看见了鲍勃。"
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return store_model(tmp_path_factory.mktemp("model"))
 
 
 def test_the_shipped_model_knows_english() -> None:
