@@ -57,10 +57,7 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
             "‘I’ll look,’ she said, ‘and see whether it’s the “Swan” or not’; for the ‘Swan,’ she knew, was shut.",
             ["‘I’ll look,’", "‘and see whether it’s the “Swan” or not’"],
         ),
-        (
-            "“She read the ‘Daily Mail,’ and slept,” said Ida.",
-            ["“She read the ‘Daily Mail,’ and slept,”"],
-        ),
+        ("“She read the ‘Daily Mail,’ and slept,” said Ida.", ["“She read the ‘Daily Mail,’ and slept,”"]),
         (
             "— Where were you? he asked.\n\n— At the mill, Ida said. It was late.\n\nThey walked on.\n\n"
             "— And the boy?\n\n— Asleep, she answered.",

@@ -11,15 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.explorer import (
-    CHROMIUM,
-    DRIVER,
-    TOKEN,
-    WHY_NOT,
-    run_chromium,
-    run_explorer,
-    wait_until,
-)
+from support.explorer import CHROMIUM, DRIVER, TOKEN, WHY_NOT, run_chromium, run_explorer, wait_until
 
 pytest.importorskip("selenium", reason="the browser tests need selenium: pip install 'entitynlm[dev]'")
 if not (CHROMIUM and DRIVER):
@@ -139,10 +131,7 @@ class Page:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     downloads = tmp_path_factory.mktemp("downloads")
-    with (
-        run_explorer() as (address, app),
-        run_chromium(downloads=str(downloads)) as browser,
-    ):
+    with run_explorer() as (address, app), run_chromium(downloads=str(downloads)) as browser:
         yield Page(browser, address, app, downloads)
 
 

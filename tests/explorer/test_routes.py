@@ -76,8 +76,7 @@ def test_a_book_opens_as_its_text(client: Any, tmp_path: Path, ending: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "name"),
-    [(b"", "empty.txt"), (b"\xff\xfe\x00", "odd.txt"), (b"{broken", "x.jsonl")],
+    ("content", "name"), [(b"", "empty.txt"), (b"\xff\xfe\x00", "odd.txt"), (b"{broken", "x.jsonl")]
 )
 def test_a_broken_file_is_explained_by_its_own_name(client: Any, content: bytes, name: str) -> None:
     answer = client.http.post("/api/files", params={"name": f"../../{name}"}, content=content)

@@ -180,10 +180,7 @@ def test_a_wrong_call_is_answered_without_torch(answers: dict[str, Any], line: s
 
 
 def test_every_verb_has_a_wrong_call() -> None:
-    elsewhere = (
-        ["data", "list"],
-        ["evaluate"],
-    )  # the tables of the paper have tests of their own
+    elsewhere = (["data", "list"], ["evaluate"])  # the tables of the paper have tests of their own
     for verb in COMMANDS:
         assert verb in elsewhere or any(line.split()[: len(verb)] == verb for line in WRONG), verb
 

@@ -103,16 +103,7 @@ def test_a_row_that_can_not_be_made_is_one_readable_message(
         ("entitynlm", "--model"),
         ("best", "there is no 'best'"),
     ):
-        arguments = [
-            "entitynlm",
-            "evaluate",
-            "entity",
-            str(corpus),
-            "--rows",
-            rows,
-            "--threads",
-            "1",
-        ]
+        arguments = ["entitynlm", "evaluate", "entity", str(corpus), "--rows", rows, "--threads", "1"]
         monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as stop:
             main()

@@ -36,13 +36,7 @@ CALLS = {
     "sweep": "sweep {corpus} --space {space} --out {out}/sweep {tiny}",
     "batch": "batch annotate {story} --model {model} --out {out}/job --workers 1",
 }
-FULL = [
-    "report",
-    "data get",
-    "data convert",
-    "train",
-    "sweep",
-]  # what is larger than 16 KB
+FULL = ["report", "data get", "data convert", "train", "sweep"]  # what is larger than 16 KB
 
 
 @pytest.fixture(scope="module")

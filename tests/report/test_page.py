@@ -20,12 +20,7 @@ from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.report import page as report_page
 from entitynlm.report.contents import ShownEntity, make_report
 from entitynlm.report.drawings import average_in_bins, lay_out_network, place_labels, place_nodes
-from entitynlm.report.page import (
-    cut_blocks,
-    find_level,
-    nest_mentions,
-    write_page,
-)
+from entitynlm.report.page import cut_blocks, find_level, nest_mentions, write_page
 from entitynlm.text.document import Document, Mention
 from support.explorer import CHROMIUM, DRIVER, WHY_NOT, run_chromium
 from support.small_bundles import make_bundle

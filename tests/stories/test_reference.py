@@ -33,8 +33,7 @@ def test_sentences_begin_with_a_capital_and_end_with_a_mark(stories: list[Docume
 
 
 @pytest.mark.parametrize(
-    ("following", "article"),
-    [("apple", "an"), ("bike", "a"), ("uniform", "a"), ("Italian", "an")],
+    ("following", "article"), [("apple", "an"), ("bike", "a"), ("uniform", "a"), ("Italian", "an")]
 )
 def test_articles_go_by_sound(following: str, article: str) -> None:
     assert choose_article(following) == article

@@ -328,9 +328,7 @@ def make_explorer() -> Explorer:
 def list_requests() -> list[bytes]:
     """One of every kind."""
     text = b"api/texts/TEXT"
-    posts = {
-        b"api/texts": {"text": "Ann saw Bo.", "model": "small"},
-    }
+    posts = {b"api/texts": {"text": "Ann saw Bo.", "model": "small"}}
     mention = {"start": 3, "end": 5, "entity": "2"}
     edits = [
         {"action": "add", **mention, "entity": "1"},

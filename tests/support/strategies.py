@@ -56,12 +56,7 @@ def sentence_spans(draw: DrawFn, tokens: int) -> tuple[Span, ...]:
 
 @st.composite
 def mentions_in(
-    draw: DrawFn,
-    tokens: int,
-    entities: Sequence[str],
-    *,
-    heads: bool = True,
-    attributes: bool = True,
+    draw: DrawFn, tokens: int, entities: Sequence[str], *, heads: bool = True, attributes: bool = True
 ) -> Mention:
     """A mention anywhere in a document of that many tokens."""
     start, end = sorted(draw(st.sets(st.integers(0, tokens), min_size=2, max_size=2)))

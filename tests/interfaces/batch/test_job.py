@@ -89,10 +89,7 @@ def test_folders_of_others(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     for restart in (False, True):
-        with (
-            pytest.raises(DataError, match="no batch job"),
-            open_job(tmp_path / "mine", {}, restart=restart),
-        ):
+        with pytest.raises(DataError, match="no batch job"), open_job(tmp_path / "mine", {}, restart=restart):
             pass
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
     out, message = tmp_path / "out", "another batch job is working"

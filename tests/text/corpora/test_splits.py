@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.corpora.corpus import (
-    find_split_list,
-    find_split_word,
-    read_split_list,
-    split_every_ninth,
-)
+from entitynlm.text.corpora.corpus import find_split_list, find_split_word, read_split_list, split_every_ninth
 
 
 @pytest.mark.parametrize(

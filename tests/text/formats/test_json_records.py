@@ -12,10 +12,7 @@ DOCUMENT = Document(
     id="d",
     tokens=("Ann", "saw", "her", "dog", "."),
     sentences=((0, 2), (2, 5)),
-    mentions=(
-        Mention(0, 3, "1", head=2, attributes=(("status", "new"),)),
-        Mention(2, 4, "2"),
-    ),
+    mentions=(Mention(0, 3, "1", head=2, attributes=(("status", "new"),)), Mention(2, 4, "2")),
     entity_types={"1": "person"},
     text="Ann saw her dog.",
     offsets=((0, 3), (4, 7), (8, 11), (12, 15), (15, 16)),

@@ -57,8 +57,7 @@ def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "name"),
-    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("cp1252", "Windows-1252")],
+    ("encoding", "name"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("cp1252", "Windows-1252")]
 )
 def test_texts_of_windows_are_read_and_said(encoding: str, name: str) -> None:
     text = "“It’s asleep – at last,” said Märta. She fed the dog and went to the café.\r\n" * 3

@@ -17,12 +17,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.bracketed import find_layers
-from entitynlm.text.formats.registry import (
-    FORMATS,
-    read_documents,
-    recognise_format,
-    write_documents,
-)
+from entitynlm.text.formats.registry import FORMATS, read_documents, recognise_format, write_documents
 from support.format_samples import SAMPLES, STORY
 from support.strategies import documents
 
