@@ -36,14 +36,14 @@ CASES = {
     "predict-entity": "gold.jsonl --model model --out new/p.tsv --json new/p.json",
     "score": "gold.jsonl gold.jsonl --versus gold.jsonl --trials 50 --json new/score.json",
     "rerank": "--kbest kbest.jsonl --model model --weight 0.1 --out new/r.conll --json new/r.json",
-    "data list": "--data . --json new/list.json",
+    "data list": "--json new/list.json",
     "data get": "stories --documents 10 --seed 5 --out new/stories",
     "data stats": "corpus --json new/stats.json",
     "data convert": "gold.jsonl new/gold.conllu --to conllu",
     "data check": "gold.jsonl --json new/check.json",
     "data show": "corpus --split dev --sentences 3",
     "train": f"corpus --out new/trained {TINY} --set resolver.epochs=1 --seed 5 --json new/train.json",
-    "models": "model --json new/models.json",
+    "models": "--json new/models.json",
 }
 SLOW = {
     "batch annotate": "gold.jsonl --model model --out new/batch --quiet",
