@@ -13,6 +13,7 @@ continuations, each with its own coroutine, are read by the language model toget
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Generator as Coroutine
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
 FALLBACK = "one"  # where none came
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
+RARE = 1e-3  # expressions below this probability are not read to their end: each piece costs a step of the language model
 LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
 
 Words = tuple[int, ...]
@@ -175,7 +177,10 @@ class Generator:
     def _weigh_form(
         self, chosen: StoryState, form: Words, constraints: Constraints, tree: PieceTree
     ) -> Reading[float]:
-        """Multiply the probabilities of an expression's pieces (equation 6), but for the one that ends its last word."""
+        """Multiply the probabilities of an expression's pieces (equation 6), but for the one that ends its last word.
+
+        Returns 0 for a rare expression.
+        """
         weight, before = 1.0, chosen.pieces
         read: Words = ()
         for left, x in zip(range(len(form), 0, -1), form, strict=True):
@@ -184,8 +189,8 @@ class Generator:
                 where = self.words.tokenizer.place(pieces[:place], before[-1] if before else None)
                 probs = yield from self._look_up(chosen, read, where, constraints, tree, opens=not place)
                 weight *= float(probs[pieces[place]])
-                if not weight:
-                    return weight
+                if weight < RARE:
+                    return 0.0
                 read = (*read, pieces[place])
             before = pieces
         return weight
@@ -308,7 +313,9 @@ def sharpen(log_probs: Tensor, constraints: Constraints) -> Tensor:
     """Apply the temperature, and cut the distribution to the smallest set that has the probability ``top_p``."""
     log_probs = torch.log_softmax(log_probs / constraints.temperature, -1)
     if constraints.top_p < 1:
-        ordered, order = log_probs.sort(descending=True)
-        before = ordered.exp().cumsum(-1) - ordered.exp()
-        log_probs[order[before >= constraints.top_p]] = -torch.inf
+        # pieces below this probability have less than 1 - top_p together, so that the set needs none of them
+        likely = (log_probs > math.log((1 - constraints.top_p) / len(log_probs))).nonzero()[:, 0]
+        ordered, order = log_probs[likely].sort(descending=True)
+        kept = likely[order[ordered.exp().cumsum(-1) - ordered.exp() < constraints.top_p]]
+        log_probs = torch.full_like(log_probs, -torch.inf).index_copy(0, kept, log_probs[kept])
     return log_probs
