@@ -108,8 +108,10 @@ def test_damaged_files_are_made_again(runtime: Any, cache: Path, damage: str) ->
     assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(whole, again, strict=True))
 
 
-def test_a_folder_that_cant_be_written(runtime: Any, tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("name", ["file", "loop"])
+def test_a_folder_that_cant_be_written(runtime: Any, tmp_path: Path, monkeypatch: Any, name: str) -> None:
     (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "file"))
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / name))
     with pytest.raises(DataError, match="can't be written"):
         read_cached(runtime, draw_pieces([10]), LAYERS)
