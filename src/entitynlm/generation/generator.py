@@ -36,7 +36,7 @@ MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
 FALLBACK = "one"  # where none came
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
-RARE = 1e-3  # expressions below this probability are not read to their end: each piece costs a step of the language model
+LEAST_PROBABLE = 1e-3  # expressions below this probability are not read to their end: each piece costs a step of the language model
 LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
 
 Words = tuple[int, ...]
@@ -189,7 +189,7 @@ class Generator:
                 where = self.words.tokenizer.place(pieces[:place], before[-1] if before else None)
                 probs = yield from self._look_up(chosen, read, where, constraints, tree, opens=not place)
                 weight *= float(probs[pieces[place]])
-                if weight < RARE:
+                if weight < LEAST_PROBABLE:
                     return 0.0
                 read = (*read, pieces[place])
             before = pieces
