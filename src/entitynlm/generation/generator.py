@@ -36,7 +36,7 @@ MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
 FALLBACK = "one"  # where none came
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
-LEAST_PROBABLE = 1e-3  # rarer expressions are not read to their end: each piece costs a step of the language model
+LEAST_PROBABLE = 1e-3  # rarer expressions are not read to their end, for each piece is a step of the network
 LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
 
 Words = tuple[int, ...]
