@@ -1,7 +1,5 @@
 """entitynlm: a language model that knows who it is talking about."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.text.document import Document, Entity, Mention

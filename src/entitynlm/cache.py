@@ -4,8 +4,6 @@ This is the one place below the interfaces that reads the environment, because t
 and a user who sets ``ENTITYNLM_CACHE`` expects it to hold for the command line and for Python alike.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ for other types, which ends in a segmentation fault. Here a file is named after 
 happen is that a function is compiled twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@
 paper does not have are "off".
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Choose the model where none is named: ``ENTITYNLM_MODEL``, else the best packaged model that can be used here."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The command line turns each of these into one readable message and exit code 2. Anything else is a bug of ours.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Optional dependencies: imported where they are used, with one readable message when they are missing."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files: opened with readable errors, written beside their final place and renamed (never half-written)."""
 
-from __future__ import annotations
-
 import contextlib
 import filecmp
 import functools

@@ -1,7 +1,5 @@
 """Lists of SHA-256 hashes, as ``sha256sum`` writes and checks them: of the files of a model's folder and of a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Report the progress of long work to a terminal's bars, to a log file, or to no one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 

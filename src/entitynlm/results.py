@@ -1,7 +1,5 @@
 """Results of a model can be compared, shown on one line, and turned into plain data."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ TSV and CSV quote a field only where they must (a quotation mark is a token, too
 back by default. None is an empty field, a truth value 1 or 0.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import dataclasses

@@ -6,8 +6,6 @@ before it ("…," said Ida), the verb before an object ("saw Ida") or of a passi
 ("Ida's old dog"), adjectives and predicates ("poor Ida", "Ida was a tired girl").
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chapters of a book: headings, and the text up to the next one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

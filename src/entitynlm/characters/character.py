@@ -1,7 +1,5 @@
 """The cast of a book: the name, aliases, gender, chapters, speech, actions and company of each character."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A cast as tables (a row per character, a row per quotation) and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

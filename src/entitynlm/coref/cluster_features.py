@@ -4,8 +4,6 @@ A pair of mentions tells little about a cluster: how often it was called "he" an
 how much of the text is about it. Each decision depends on the decisions before.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Decisions: which spans are mentions, and which cluster each mention joins."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

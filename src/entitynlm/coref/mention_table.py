@@ -4,8 +4,6 @@ The resolver and the ranker compare mentions by these columns alone. Parts of sp
 document's own where it has them, and guessed from words and capitals otherwise (English).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 All pairs of a chunk are compared at once, column by column: a text has a hundred times more pairs than mentions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

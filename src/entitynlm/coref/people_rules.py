@@ -1,7 +1,5 @@
 """Rules of identity of the second pass, when the people of a text and the speakers of its quotations are known."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@
 Only spans are scored that begin at a likely first word and end at a likely last one, so that long spans cost little.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

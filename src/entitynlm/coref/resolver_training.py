@@ -1,7 +1,5 @@
 """Training of the resolver: the mentions' log-odds, and the marginal likelihood of the true antecedents."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

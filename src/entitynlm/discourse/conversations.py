@@ -5,8 +5,6 @@ the step from one quotation to the next by the text between them. Words that dep
 because they are resolved by the speaker later.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import Counter, defaultdict

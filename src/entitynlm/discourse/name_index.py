@@ -5,8 +5,6 @@ which names were linked with each other, and which pronouns: names are put toget
 pass links everything else around them.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """People's names: titles, first names, surnames, nicknames, and whether two names can be those of one person."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Rules of identity, the joining of entities by names and casts all read mentions 
 read in a :class:`PersonRecord`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

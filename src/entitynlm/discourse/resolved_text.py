@@ -1,7 +1,5 @@
 """Resolve the pronouns of a text: put the name of its entity in the place of each."""
 
-from __future__ import annotations
-
 from entitynlm.discourse.discourse import NARRATION, read_discourse
 from entitynlm.discourse.naming import choose_names
 from entitynlm.text.detokenization import join_tokens

@@ -6,8 +6,6 @@ is therefore the speaker and the last other one. Each quotation gets its most pr
 conversation. The weights were learned from novels by ``scripts/train_speakers.py``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Tags are read from the words, not from the mentions alone: coreference may have 
 into another entity. A name belongs to the entity that most mentions with this name belong to.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

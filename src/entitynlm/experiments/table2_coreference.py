@@ -8,8 +8,6 @@ a ranker, a model and weights that have not seen it: with F folds, fold f is tes
 weights), and the others are trained on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain

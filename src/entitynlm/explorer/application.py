@@ -1,7 +1,5 @@
 """The explorer as an ASGI application: the page's files, the requests under ``/api``, and errors in JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

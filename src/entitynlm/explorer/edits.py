@@ -1,7 +1,5 @@
 """Corrections of an analysis: each makes a new version of it from the one that is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

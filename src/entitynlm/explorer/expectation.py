@@ -1,7 +1,5 @@
 """Show what a model expects at a word: whether a mention starts, whom it is of, how long it is, and which word comes."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that go from the explorer: annotations in any writable format, and tables."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import tempfile

@@ -1,7 +1,5 @@
 """Work in the background: one job after the other, each with progress that can be asked for, and a way to stop it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Measure a text in the background: mentions first, then surprisal, then log P."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from entitynlm.explorer.jobs import Job

@@ -1,7 +1,5 @@
 """The requests that the explorer answers, each a few lines over the modules that do the work."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bodies of the explorer's requests, which are checked before anything is done; the OpenAPI description has them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field

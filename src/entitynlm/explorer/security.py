@@ -5,8 +5,6 @@ the Host must be one that the server was started for, an Origin must be the serv
 needs the token, which stands only in the address that was printed at the start.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping, Sequence
 

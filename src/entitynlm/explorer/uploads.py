@@ -3,8 +3,6 @@
 A file of a few kilobytes can unpack to gigabytes, and one of some megabytes can keep a reader busy for minutes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

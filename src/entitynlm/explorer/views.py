@@ -1,7 +1,5 @@
 """Views of a text for the explorer's page, as plain values: words of a stretch, entities, drawings."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Any

@@ -5,8 +5,6 @@ was asked for is mentioned by its name with the first word, and each member of t
 and E are drawn given that one of them is mentioned. So a reader meets them where the model does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -11,8 +11,6 @@ What reads pieces is a coroutine: it yields a piece with the carry to read it af
 continuations, each with its own coroutine, are read by the language model together (:func:`run_together`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Generator as Coroutine

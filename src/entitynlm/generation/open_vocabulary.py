@@ -5,8 +5,6 @@ gets a space unless an opening bracket or quotation mark stands before it. Such 
 final mark and the quotation marks and brackets that close right after it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

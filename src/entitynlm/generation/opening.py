@@ -3,8 +3,6 @@
 A plan and a continuation both start from it. It needs no words to be drawn, so it exists for models with a closed vocabulary too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The model predicts the next entity well (Table 3 of the paper), better than a sm
 distribution over entities by equation 4 at the next word, given that a mention starts there; no word is drawn for it.
 """
 
-from __future__ import annotations
-
 import torch
 
 from entitynlm.generation.opening import StoryOpening

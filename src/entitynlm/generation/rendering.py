@@ -1,7 +1,5 @@
 """Rendering: generated words as text, and as a document with mentions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """The request for a continuation, and its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

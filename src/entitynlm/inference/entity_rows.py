@@ -1,7 +1,5 @@
 """Rows of a state table, in compiled code: that of a new entity (eq. 7), of an entity after a word (eq. 8)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from entitynlm.compilation import njit

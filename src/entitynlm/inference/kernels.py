@@ -11,8 +11,6 @@ number, so each point is uniform by itself. That takes an eighth off the error o
 (docs/decisions/081-surprisal.md).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entitynlm.compilation import njit

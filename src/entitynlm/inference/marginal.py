@@ -5,8 +5,6 @@ by a particle filter, several times independently. The estimate of P(X) has no b
 average (Jensen), so that a perplexity made from it is too high on average, never too good.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass

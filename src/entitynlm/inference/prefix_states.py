@@ -6,8 +6,6 @@ come change no answer: the proposal is the causal one, random numbers depend on 
 known. :class:`MentionStates` reads along the mentions of the document instead, and keeps the states of some words.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -13,8 +13,6 @@ loop, which hands out the distinct pairs (word, row of e_current) that they need
 drawn outside, three per word and island whether they are used or not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entitynlm.compilation import njit

@@ -1,7 +1,5 @@
 """Score given analyses: log P(R, E, L, X) of an annotated document, or of many analyses of the same words together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

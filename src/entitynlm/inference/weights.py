@@ -1,7 +1,5 @@
 """Weights of particles, always as logarithms, and resampling: which particles live on, and how often."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -4,8 +4,6 @@ The contract of every verb: figures on standard output (``--json FILE`` for mach
 with one readable message for a wrong call, which is found before torch is imported, and never a half-written file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

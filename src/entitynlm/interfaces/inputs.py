@@ -1,7 +1,5 @@
 """Read the inputs of a command line as documents: many files, patterns, standard input."""
 
-from __future__ import annotations
-
 import glob
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

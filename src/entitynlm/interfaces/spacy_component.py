@@ -11,8 +11,6 @@ Clusters live in ``doc.spans`` and surprisal in ``doc.user_data``, so ``to_bytes
 Importing this module needs spaCy.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass, fields
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Write two tables about every text, such as those of tokens and of mentions, to their files."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every bracket carries the entity's number (₁, ₂, … in order of first mention), so nothing is lost without colours.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

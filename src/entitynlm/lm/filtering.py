@@ -4,8 +4,6 @@ A particle filter's weights after word t are that posterior. Entities are number
 the word at which an entity was first mentioned, so that is its name here.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

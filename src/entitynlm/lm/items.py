@@ -7,8 +7,6 @@ Mentions may be marked, ``[She:Anna]``: words are then conditioned on the mentio
 items without marks, mentions are summed over, and referents are those that a reader finds on the way.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -5,8 +5,6 @@ given or sampled; that of the language model alone while its entity side is untr
 distribution over the first piece of the next word.
 """
 
-from __future__ import annotations
-
 from dataclasses import field, make_dataclass
 from functools import cache
 from typing import Any

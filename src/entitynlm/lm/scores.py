@@ -16,8 +16,6 @@ Words of one document are not independent of each other, documents are: so the t
 and its interval take documents as their units. All logarithms are natural.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

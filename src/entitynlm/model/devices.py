@@ -1,7 +1,5 @@
 """The device that torch computes on: device names that are checked before torch is imported, and the number of threads."""
 
-from __future__ import annotations
-
 import re
 
 from entitynlm.errors import ConfigError

@@ -24,8 +24,6 @@ N positions · M mentions · D size of h · S columns of a state (D, or more whe
 r, which is D in the paper.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

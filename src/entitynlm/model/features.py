@@ -11,8 +11,6 @@ The set ``rich`` adds ``count``, how often the entity was mentioned. A new entit
 Decision record: docs/decisions/020-distance-features.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

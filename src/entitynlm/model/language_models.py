@@ -4,8 +4,6 @@
 Where a model is asked for, ``huggingface:NAME`` is the language model alone, with an entity side that knows nothing yet.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Models by name: one of the package, a folder, or a pretrained language model with an entity side that was never trained."""
 
-from __future__ import annotations
-
 import contextlib
 from copy import copy
 from dataclasses import replace

@@ -8,8 +8,6 @@ A new entity's vector has a random part. The caller that scores a text says wher
 - ``None`` leaves it out (σ = 0).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Protocol
 

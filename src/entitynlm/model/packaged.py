@@ -4,8 +4,6 @@ The package has two models: a small one, and one that stands on a language model
 the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from entitynlm.errors import DataError, MissingExtraError, ModelError

@@ -7,8 +7,6 @@ than the LSTM is asked to go on piece by piece, and for its whole distribution a
 ``additions_reference``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -3,8 +3,6 @@
 It has the same backbone and the same dropout as EntityNLM and is trained by the same loop; it lacks e_current.
 """
 
-from __future__ import annotations
-
 from torch import nn
 
 from entitynlm.config import ModelConfig

@@ -4,8 +4,6 @@ In such states a single dimension may hold 95 % of the squared norm, and the fir
 times larger than all others: means and deviations leave these out, and what is left is clipped.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,8 +4,6 @@ The library compares a file's header with the file's length. The sizes of a netw
 on torch's meta device, where numbers take no room, and gets the file's weights only if they have just these sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ A :class:`Walk` knows the words before the place and nothing else (a particle fi
 mentions before it as they are marked. Questions and answers are in tokens of the document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

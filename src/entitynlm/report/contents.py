@@ -1,7 +1,5 @@
 """Contents of a report on one text, as plain values: the surprisal tables grouped by entity and cut to what a page can show."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lay out the drawings of a report: timeline, network, movements (drawn by ``resources/report/drawings.html``)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

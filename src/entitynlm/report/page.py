@@ -1,7 +1,5 @@
 """A report as one page that needs nothing else: no network, no fonts, no library."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Scripts: scenarios as TOML files, out of which the sentences of a story are drawn (``docs/formats.md``)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ A file is renamed into its place when every byte of it is on the disk, so whatev
 checkpoint is there.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

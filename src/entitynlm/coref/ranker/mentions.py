@@ -3,8 +3,6 @@
 Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ what is left per pair of a piece and a state is a product of two vectors: of man
 a word are in front (``OutputLayer``), so the sum over these alone, which the end of a word needs, is the first part of it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -5,8 +5,6 @@ the gate and the state that updates an entity) is the same for all of them. P an
 one compiled loop serves them all.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Annotate, measure or list the characters of millions of texts, on one machine or many."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """List, get, count, convert, check and show corpora."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Annotated

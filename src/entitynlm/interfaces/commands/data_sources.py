@@ -1,7 +1,5 @@
 """``entitynlm data list`` and ``get``: what corpora there are, where they come from, and how they come here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``entitynlm demo``: the running example, and an annotated story with its report."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Measure models: the tables of the paper, for a model that is given or from training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``entitynlm evaluate books``: whole novels, their characters and speakers."""
 
-from __future__ import annotations
-
 import resource
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``entitynlm evaluate quotations``: how well what is said is found, and who says it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

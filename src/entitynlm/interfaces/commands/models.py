@@ -1,7 +1,5 @@
 """``entitynlm models``: the models that are here, and whether the language model of the better one is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.markup import escape

@@ -1,7 +1,5 @@
 """``entitynlm predict-entity``: which entity is mentioned next, at each mention of a text."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """``entitynlm report``: one page about one text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from entitynlm.files import write_text

@@ -1,7 +1,5 @@
 """``entitynlm rerank``: choose among the candidates of any coreference system."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """``entitynlm score``: coreference metrics of a response against a key, and whether two responses differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """``entitynlm sweep``: search for the best settings of a training with Optuna, whose storage processes and machines share."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

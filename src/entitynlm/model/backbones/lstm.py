@@ -4,8 +4,6 @@
 annotation, a hundred samples, a hundred candidate analyses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -8,8 +8,6 @@ Forward, for the candidates k of mention m:  s_k = q_m · e_k + Σ w_dist[hot bu
 Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s̄_k e_k,  ē_k += s̄_k q_m,  w̄_dist[hot] += s̄_k
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

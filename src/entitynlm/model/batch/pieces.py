@@ -3,8 +3,6 @@
 Where each word is one piece (with a vocabulary, that is), nothing is expanded and nothing is added up.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -14,8 +14,6 @@ Backward, from the gradient ē' of e':
     ē += δ v̄ + s̄ g,  h̄ += (1-δ) v̄,  ḡ += s̄ e
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ constant, Σ_vc N(v, c) log N(v, c) - Σ_c N(c) log N(c). Moving a word changes 
 it follows. Compiled, it takes seconds for tens of thousands of words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

@@ -3,8 +3,6 @@
 Words that have no vector, the specials among them, get a random one with the mean and the spread of those that do.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

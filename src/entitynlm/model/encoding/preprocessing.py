@@ -6,8 +6,6 @@ compared. The paper's own rule for punctuation (kept inside gold mentions, dropp
 here. See ``docs/decisions/001-x-is-fixed-before-mentions.md``.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A novel is a folder with ``novel_text.txt``, ``quotation_info.csv`` and ``charac
 text. Outside of quotations names are not annotated: those that belong to one character alone are found by the list of characters.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

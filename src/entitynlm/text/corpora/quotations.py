@@ -1,7 +1,5 @@
 """LitBank's quotations with their speakers, beside its coreference: ``*.ann`` with lines QUOTE and ATTRIB (not brat's)."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows of tab-separated fields whose columns are cut out whole, because a split of every row takes several times as long."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import chain, pairwise
 

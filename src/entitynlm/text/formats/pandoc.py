@@ -4,8 +4,6 @@
 begin with, so that chapters are found whatever they are called.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """All formats in one table; reading and writing by path with the format found from the content."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The insides of a model of ``transformers``: its layers, its positions, its start piece."""
 
-from __future__ import annotations
-
 import copy
 import ctypes
 import inspect

@@ -1,7 +1,5 @@
 """GGUF files, turned once into weights that load in no time, and kept in the cache folder by hash."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """States of whole documents on disk, so that a frozen language model reads each text once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 GGUF files hold quantised weights, which take most of a minute to turn into numbers. That is done once, into the cache folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cache
