@@ -165,9 +165,5 @@ def test_mentions_that_are_not_given(model: Path, tmp_path: Path) -> None:
 
 
 def test_wrong_calls(model: Path, corpus: Path, tmp_path: Path) -> None:
-    for more, kind, told in (
-        (["--to", "brat"], ConfigError, "several for each text"),
-        (["--out", corpus], DataError, "no batch job"),
-    ):
-        result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out", *more)
-        assert isinstance(result.exception, kind) and told in str(result.exception)
+    result = run("batch", "annotate", corpus, "--model", model, "--out", corpus)
+    assert isinstance(result.exception, DataError) and "no batch job" in str(result.exception)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from entitynlm.discourse.participants import add_quotations
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
+from entitynlm.text.document import Mention
 from entitynlm.text.formats.registry import read_documents, write_documents
 from support.marked_text import read_marked
 from support.novels import write_novel
@@ -64,15 +65,12 @@ def test_files_and_json(annotated: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_what_was_corrected_in_brat_is_used(annotated: Path, tmp_path: Path) -> None:
-    write_documents(read_documents(annotated), tmp_path / "brat", "brat")
-    (path,) = (tmp_path / "brat").glob("*.ann")
-    text = path.read_text()
-    moss, ida = (
-        next(line.split("\t")[0] for line in text.split("\n") if name in line) for name in ("Moss", "Ida")
-    )
-    path.write_text(f"{text}R99\tCoref Arg1:{moss} Arg2:{ida}\n")  # both are one person
-    people = call(path, "--mentions", "given", "--as", "tsv").stdout.splitlines()
+def test_what_was_corrected_is_used(annotated: Path, tmp_path: Path) -> None:
+    (document,) = read_documents(annotated)
+    one = [Mention(*mention.span, "i") for mention in document.mentions]  # both are one person
+    write_documents([document.with_mentions(one)], tmp_path / "corrected.jsonl", "jsonl")
+    found = call(tmp_path / "corrected.jsonl", "--mentions", "given", "--as", "tsv")
+    people = found.stdout.splitlines()
     assert len(people) == 2 and "\t5\t" in people[1]
 
 

@@ -44,7 +44,6 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "annotate story.jsonl --model {model} --to jsonl --out story.jsonl",
     "annotate story.jsonl --model {model} --to jsonl --force --out story.jsonl",
     "annotate story.jsonl --model {model} --json story.jsonl",
-    "annotate story.txt --model {model} --to brat --out story.txt",
     "annotate story.jsonl --model {model} --to jsonl --out . -q --force story.jsonl",
     "predict-entity story.jsonl --model {model} --out story.jsonl",
     "score story.conll story.conll --json story.conll",
@@ -97,7 +96,7 @@ def test_the_second_table_beside_the_first_is_checked_before_anything_is_measure
     assert not (folder / "a.tsv").exists() and (folder / "a.mentions.tsv").read_text() == "mine"
 
 
-@pytest.mark.parametrize("to", ["jsonl", "brat", "conllu"])
+@pytest.mark.parametrize("to", ["jsonl", "conllu"])
 def test_files_in_a_folder_are_checked_one_by_one(to: str, folder: Path, model: Path) -> None:
     out = folder / "out"
     command = ["annotate", "story.txt", "--model", str(model), "--to", to, "--out", f"{out}/"]
@@ -107,12 +106,6 @@ def test_files_in_a_folder_are_checked_one_by_one(to: str, folder: Path, model: 
     result = run(*command)
     assert isinstance(result.exception, DataError) and "--force" in str(result.exception)
     assert written.read_text().endswith(" \n")
-
-
-def test_brat_files_may_go_beside_their_text(folder: Path, model: Path) -> None:
-    before = (folder / "story.txt").stat().st_mtime_ns
-    assert run("annotate", "story.txt", "--model", str(model), "--to", "brat", "--out", ".").exit_code == 0
-    assert (folder / "story.ann").exists() and (folder / "story.txt").stat().st_mtime_ns == before
 
 
 def test_a_trained_model_is_not_replaced(folder: Path, model: Path) -> None:

@@ -123,9 +123,7 @@ def make_annotations(work: Path) -> None:
     write_documents(generate_stories(1, seed=2), work / "story.conll", "conll2012")
     write_documents(tests, work / "system.jsonl", "jsonl")
     write_documents(devs, work / "gold.dev.conll", "conll2012")
-    write_documents(tests[:1], work / "brat", "brat")
-    for path in (work / "brat").glob(f"{tests[0].id}.*"):
-        path.rename(work / f"corrected{path.suffix}")
+    write_documents(tests[:1], work / "corrected.jsonl", "jsonl")
     for name, documents in (("mine", tests), ("test", tests), ("dev", devs)):
         lines = [list_candidates(document) for document in documents]
         (work / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -48,6 +48,8 @@ E2E = {
     "speakers": [["A"] * 3, ["B"] * 2],
 }
 READ_ONLY = {
+    "brat": b"T1\tperson 0 9\tOld Marta\nT2\tperson 14 17\ther\nT3\tX 14 21\ther dog\nT4\tX 23 25\tIt\n"
+    b"*\tCoref T1 T2\nR1\tCoref Arg1:T4 Arg2:T3\n",
     "pandoc": "<h1>Old <i>Marta</i></h1>\n<p>“Sleep!” she said to <a href='x.y'>Bo</a> &amp; Dr. Ode.</p>\n".encode(),
     "inscript": b"#id=1\n#text=I slept .\n1-1\tI\t1-2_nsubj\tsleep\tPRP\tP1_sleeper\n1-2\tslept\tO\tO\tVBD\tO\n"
     b"1-3\t.\tO\tO\t.\tO\n\n",
@@ -62,7 +64,7 @@ def make_sample(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tale"
         write_documents([STORY, STORY.with_clusters([[(0, 1)]])], path, name)
-        return path.read_bytes() if path.is_file() else (path / "tale.ann").read_bytes()
+        return path.read_bytes()
 
 
 SAMPLES = {name: make_sample(name) for name in FORMATS}

@@ -1,9 +1,7 @@
 """Files that go from the explorer: annotations in any writable format, and tables."""
 
 import dataclasses
-import io
 import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,20 +13,12 @@ from entitynlm.text.formats.registry import get_format, write_documents
 
 
 def write_annotation(document: Document, format: str) -> tuple[bytes, str]:
-    """A document as the bytes of a file, and the file's ending; a format of several files is a zip archive."""
-    form = get_format(format)
+    """A document as the bytes of a file, and the file's ending."""
+    suffix = get_format(format).suffix
     with tempfile.TemporaryDirectory() as folder:
-        if form.write_folder is None:
-            path = Path(folder) / f"out{form.suffix}"
-            write_documents([document], path, format)
-            return path.read_bytes(), form.suffix
-        write_documents([document], folder, format)
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(Path(folder).rglob("*")):
-                if path.is_file():
-                    archive.write(path, path.relative_to(folder))
-        return packed.getvalue(), f".{format}.zip"
+        path = Path(folder) / f"out{suffix}"
+        write_documents([document], path, format)
+        return path.read_bytes(), suffix
 
 
 def write_table(text: Text, name: str) -> bytes:

@@ -17,7 +17,6 @@ from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, strip_endings
-from entitynlm.text.formats.brat.writer import SIDECAR
 from entitynlm.text.formats.registry import FORMATS, read_documents, read_sample, recognise_format
 
 
@@ -56,7 +55,7 @@ def list_texts(named: Sequence[str], out: Path | None) -> Iterator[tuple[Path, s
 def is_text(file: Path, folder: Path) -> bool:
     """Tell texts from folders, hidden files, the companions of brat's annotation and the card of a corpus of ours."""
     hidden = any(name.startswith(".") for name in file.relative_to(folder).parts)
-    beside = file.suffix in (".txt", SIDECAR) and file.with_suffix(".ann").exists()
+    beside = file.suffix == ".txt" and file.with_suffix(".ann").exists()
     settings = file.suffix == ".conf" and any(file.parent.glob("*.ann"))
     card = file.name == CARD and read_card(file.parent) is not None
     return file.is_file() and not (hidden or beside or settings or card)
@@ -198,5 +197,5 @@ def choose_format(to: str | None, out: str, default: str) -> str:
     for name, form in FORMATS.items():
         if form.writable and out.removesuffix(".gz").endswith(form.suffix):
             return name
-    known = "jsonl, conll2012, conllu, brat, spacy"
+    known = "jsonl, conll2012, conllu, spacy"
     raise ConfigError(f"{out}: which format is this? Say so with --to ({known})")

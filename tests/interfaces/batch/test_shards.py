@@ -12,7 +12,7 @@ import pytest
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.batch.shards import Shard, plan_shards, read_shard
 from entitynlm.text.document import Document
-from entitynlm.text.formats.registry import read_documents, write_documents
+from entitynlm.text.formats.registry import read_documents
 from support.batch_jobs import write_corpus
 
 LINES = [{"id": f"d{number}", "text": f"Ann ran {number} times. She slept."} for number in range(23)]
@@ -86,9 +86,8 @@ def test_brat_texts_are_read_with_their_annotation(tmp_path: Path) -> None:
     (shard,) = plan_shards([str(tmp_path)])
     (document,) = read_all([shard])[0]
     assert len(document.mentions) == 1
-    write_documents([document], tmp_path / "ours", "brat")
-    assert {path.suffix for path in (tmp_path / "ours").iterdir()} == {".ann", ".txt", ".tokens", ".conf"}
-    assert [each.name for each in plan_shards([str(tmp_path / "ours")])] == ["a"]
+    (tmp_path / "annotation.conf").write_text("[entities]\nPerson\n")
+    assert [each.name for each in plan_shards([str(tmp_path)])] == ["a"]
     (tmp_path / "a.txt").write_text("Ann sat.")
     assert plan_shards([str(tmp_path)])[0].digest != shard.digest
 

@@ -96,28 +96,16 @@ def test_packed_output_is_packed_and_repeatable(tmp_path: Path) -> None:
 
 
 def test_folders(tmp_path: Path) -> None:
-    write_documents([STORY], tmp_path / "brat", "brat")
-    assert sorted(path.name for path in (tmp_path / "brat").iterdir()) == [
-        "annotation.conf",
-        "tale.ann",
-        "tale.tokens",
-        "tale.txt",
-    ]
-    assert list(read_documents(tmp_path / "brat/tale.ann")) == [STORY]
     write_documents([STORY], f"{tmp_path}/new/", "jsonl")
     assert list(read_documents(tmp_path / "new/documents.jsonl")) == [STORY]
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"read but not written; writable are .*conllu.*brat"):
+    with pytest.raises(ConfigError, match=r"read but not written; writable are .*conllu"):
         write_documents([STORY], tmp_path / "x", "text")
-    with pytest.raises(ConfigError, match="needs a folder"):
-        write_documents([STORY], "-", "brat")
-    (tmp_path / "tale.txt").write_text("a file")
-    for taken in ("tale.txt", "tale.ann"):
-        with pytest.raises(DataError, match="several files for each text, so it needs a folder"):
-            write_documents([STORY], tmp_path / taken, "brat")
-    assert [path.name for path in tmp_path.iterdir()] == ["tale.txt"]
+    with pytest.raises(ConfigError, match="can be read but not written"):
+        write_documents([STORY], tmp_path / "x", "brat")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", WRITABLE)
@@ -148,7 +136,7 @@ def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
             assert found == expected, name
 
 
-EXACT = {"jsonl", "spacy", "brat"}  # the columns of CoNLL have no place for some of it
+EXACT = {"jsonl", "spacy"}  # the columns of CoNLL have no place for some of it
 
 
 @pytest.mark.parametrize("name", sorted(EXACT))
@@ -159,9 +147,8 @@ def test_round_trip_is_exact(name: str, originals: list[Document]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "out"
         write_documents(originals, path, name)
-        files = sorted(path.glob("*.ann")) if name == "brat" else [path]
-        found = [d for file in files for d in read_documents(file, name, on_oddity=oddities.append)]
-    assert sorted(found, key=lambda d: d.id) == sorted(originals, key=lambda d: d.id)
+        found = list(read_documents(path, name, on_oddity=oddities.append))
+    assert found == originals
     assert not originals or oddities == []
 
 

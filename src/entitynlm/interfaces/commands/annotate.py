@@ -133,8 +133,8 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
 
 
 def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
-    """Name the file in the folder ``out`` for each text; none where all texts go to one place, or the format names its files."""
-    if to is None or out == STANDARD or not is_folder(out) or get_format(to).write_folder is not None:
+    """Name the file in the folder ``out`` for each text; none where all texts go to one place."""
+    if to is None or out == STANDARD or not is_folder(out):
         return {}
     suffix = get_format(to).suffix
     return {path: Path(out) / f"{name}{suffix}" for path, name in name_outputs(paths).items()}

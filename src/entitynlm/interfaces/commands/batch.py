@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from entitynlm import __version__
-from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.batch import job
 from entitynlm.interfaces.batch.shards import plan_shards
@@ -117,9 +116,6 @@ def batch_annotate(
     :param to: Format of the output: jsonl (default), conll2012, conllu, spacy.
     """
     form = get_format(to or "jsonl")
-    if form.write is None:
-        told = f"a shard is one file, and {to} has several for each text; convert shards afterwards"
-        raise ConfigError(told)
     settings = {"verb": "annotate", "to": form.name, **asdict(annotating)}
     compute = partial(annotating.annotate, model=batch.model)
     batch.run(settings, (form.suffix,), compute, partial(write_documents, format=form.name), terminal)

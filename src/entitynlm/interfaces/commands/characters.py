@@ -81,7 +81,7 @@ def characters(
 ) -> None:
     """List the characters of books: names, gender, chapters, speech, actions, company.
 
-    Persons are found by the model, or taken from an annotated text (corrected in brat, say). For each there are the
+    Persons are found by the model, or taken from an annotated text (corrected in the explorer, say). For each there are the
     name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what
     it says and what is said about it, what it does, what is done to it, what it has, how it is described, and how often
     it is mentioned in one sentence with others. A second table has all quotations with speakers and addressees. Two
@@ -92,7 +92,7 @@ def characters(
       entitynlm characters novel.txt
       entitynlm characters novel.txt --out cast.tsv --json cast.json
       entitynlm characters story.txt --as tsv --rows quotations > quotations.tsv
-      entitynlm characters corrected.ann --mentions given --least 5
+      entitynlm characters corrected.jsonl --mentions given --least 5
 
     :param out: A folder (two tables per text), a file (its quotations go beside it), or '-' (the terminal).
     :param kind: Kind of table; default: by the ending of --out, or tsv; on the terminal a summary for people.

@@ -68,7 +68,7 @@ def convert(
 
     :param source: A corpus folder or a file; '-': standard input.
     :param target: A folder for a corpus, a file for a file; '-': standard output.
-    :param to: The format to write: conll2012, conllu, jsonl, brat, spacy.
+    :param to: The format to write: conll2012, conllu, jsonl, spacy.
     :param split: Only this split of a corpus, into the one file OUT.
     """
     if target == terminal.json_path == STANDARD:
@@ -103,8 +103,7 @@ def _choose_targets(corpus: Corpus, target: str, to: str, split: str | None) -> 
     if is_file:
         several = f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file"
         raise ConfigError(f"{several}: name a folder for OUT, or one of them with --split")
-    ending = "" if form.write_folder else form.suffix
-    return [(name, Path(target) / f"{name}{ending}") for name in corpus.splits]
+    return [(name, Path(target) / f"{name}{form.suffix}") for name in corpus.splits]
 
 
 def check(

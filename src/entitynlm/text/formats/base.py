@@ -145,7 +145,6 @@ class Source:
 
 Reader = Callable[[Source], Iterator[Document]]
 Writer = Callable[[Iterable[Document], IO[Any]], None]
-FolderWriter = Callable[[Iterable[Document], Path], None]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Format:
     """One row of the table of formats.
 
     ``recognise`` sees the path and the first 64 KiB; formats are asked in the registry's order, the strictest first. ``suffix``
-    is the default ending of a file's name. A format of several files per document (brat) has ``write_folder``, not ``write``.
+    is the default ending of a file's name.
     """
 
     name: str
@@ -163,8 +162,7 @@ class Format:
     read: Reader
     write: Writer | None = None
     binary: bool = False
-    write_folder: FolderWriter | None = None
 
     @property
     def writable(self) -> bool:
-        return self.write is not None or self.write_folder is not None
+        return self.write is not None

@@ -38,8 +38,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
            inscript.recognise, inscript.read),
     Format("jsonl", "JSON lines of e2e-coref, fastcoref and this package", ".jsonl",
            jsonlines.recognise, jsonlines.read, jsonlines.write),
-    Format("brat", "brat standoff: .ann files with their .txt", ".ann",
-           brat.recognise, brat.read, write_folder=brat.write_folder),
+    Format("brat", "brat standoff: .ann files with their .txt", ".ann", brat.recognise, brat.read),
     Format("pandoc", "EPUB, DOCX, ODT, RTF, HTML and Markdown, as text", ".epub", pandoc.recognise, pandoc.read),
     Format("text", "plain text, split into words and sentences", ".txt",
            plain_text.recognise, plain_text.read),
@@ -129,22 +128,11 @@ def _stream(form: Format, source: Source) -> Iterator[Document]:
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> int:
     """Write documents to ``path`` in the named format, all of them or nothing, and return their number.
 
-    ``-`` is standard output, a name ending in ``.gz`` is compressed. For a format of several files per document (brat) ``path``
-    is their folder; for others, a folder gets a file called ``documents``.
+    ``-`` is standard output, a name ending in ``.gz`` is compressed, and a folder gets a file called ``documents``.
     """
     form = get_format(format)
     written = itertools.count()
     counted = (document for document in documents if next(written) >= 0)
-    if form.write_folder is not None:
-        if str(path) == STANDARD:
-            raise ConfigError(f"format {format!r} needs a folder to be written to, not standard output")
-        if Path(path).is_file() or (str(path).endswith(form.suffix) and not Path(path).is_dir()):
-            message = (
-                f"format {format!r} has several files for each text, so it needs a folder to be written to"
-            )
-            raise DataError(message, path=path, hint="Name a folder, not a file")
-        form.write_folder(counted, Path(path))
-        return next(written)
     if form.write is None:
         writable = ", ".join(name for name, f in FORMATS.items() if f.writable)
         raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")

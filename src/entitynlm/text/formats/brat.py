@@ -1,4 +1,4 @@
-"""The reader of brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` (see ``docs/formats.md``).
+"""brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` (see ``docs/formats.md``).
 
 Word boundaries never depend on the annotation: a mention that cuts a word is read as the whole word and reported.
 """
@@ -9,22 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import structs
-
-from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
-from entitynlm.text.document import Document, Mention, Quotation, Span
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.brat.writer import (
-    ADDRESSEE,
-    QUOTATION,
-    SIDECAR,
-    SPEAKER,
-    UNTYPED,
-    WrittenAnnotation,
-    choose_text,
-    make_annotations,
-)
 from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
@@ -35,7 +22,6 @@ RELATION = re.compile(r"(\S+) \S+?:(T\d+) \S+?:(T\d+)\s*")
 COREFERENCE = re.compile(r"coref|anaph|ident|equiv", re.IGNORECASE)
 KIND_AND_TYPE = re.compile(r"(?:PROP|NOM|PRON)_(.+)")
 ANNOTATION_LINE = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
-ROLES = (SPEAKER, ADDRESSEE)
 CHAIN = re.compile(r".+-\d+")
 
 
@@ -64,46 +50,21 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     found, named = _read_lines(source)
-    quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
-    participants = {(keys[0], name): keys[1] for name, keys in named if name in ROLES and len(keys) == 2}
     links = [keys for name, keys in named if COREFERENCE.search(name)]
     text = _read_text(source)
-    document = _read_sidecar(source, text)
-    written = {} if document is None else make_annotations(document)
-    if document is not None:
-        links += _close_gaps(written, found)
-    else:
-        others = sorted({name for name, _ in named if name not in ROLES})
-        if not _settle_chains(found, links, source) and others and not links:
-            source.report(f"no relation was read as coreference; there are {', '.join(others)}")
-        cut = segment_whitespace(text)
-        if not _is_tokenised(cut, found):
-            cut = segment_text(text)
-        document = Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-    for each in (*found.values(), *quoted.values()):
+    others = sorted({name for name, _ in named})
+    if not _settle_chains(found, links, source) and others and not links:
+        source.report(f"no relation was read as coreference; there are {', '.join(others)}")
+    cut = segment_whitespace(text)
+    if not _is_tokenised(cut, found):
+        cut = segment_text(text)
+    spans: dict[str, Span] = {}
+    for key, each in found.items():
         _check_surface(each, text, source)
-    spans: dict[str, Mention] = {}  # entities are settled below
-    _, offsets = choose_text(document)
-    for key, each in (*found.items(), *quoted.items()):
-        known = written.get(key)
-        if known and (known.label, known.ranges) == (each.label, each.ranges):
-            spans[key] = known.mention
-            each.type = document.entity_types.get(known.mention.entity)
-        elif span := _find_span(each, offsets, source):
-            attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
-            entity = known.mention.entity if known else each.chain or key
-            spans[key] = Mention(*span, entity, attributes=attributes)
-    with source.naming():
-        mentions = {key: spans[key] for key in found if key in spans}
-        joined, types = _join_mentions(mentions, found, links, source)
-        entities = {key: mention.entity for key, mention in joined.items()}
-        quotations = [
-            Quotation(*spans[key].span, *(entities.get(participants.get((key, role), "")) for role in ROLES))
-            for key in quoted
-            if key in spans
-        ]
-        document = document.with_quotations(()).with_mentions(joined.values(), types)
-        yield document.with_quotations(quotations)
+        if span := _find_span(each, cut.offsets, source):
+            spans[key] = span
+    mentions, types = _join_mentions(spans, found, links, source)
+    yield Document(source.stem, cut.tokens, cut.sentences, mentions, types, text=text, offsets=cut.offsets)
 
 
 def _read_text(source: Source) -> str:
@@ -138,48 +99,26 @@ def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
     return sum(word in ".,;:!?" for word in cut.tokens) > attached
 
 
-def _read_sidecar(source: Source, text: str) -> Document | None:
-    """Read the document that our writer kept, if the file is there and the text was not changed."""
-    path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
-    if not path.is_file():
-        return None
-    try:
-        document = Document.from_json(path.read_text("utf-8"))
-    except (OSError, ValueError, DataError) as error:
-        source.report(f"{path.name} is damaged and was left out ({error})")
-        return None
-    if choose_text(document)[0] == text:
-        return document
-    source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
-    return None
-
-
 def _join_mentions(
-    mentions: Mapping[str, Mention], found: Mapping[str, TextBound], links: list[Link], source: Source
-) -> tuple[dict[str, Mention], dict[str, str]]:
-    """Give linked mentions one entity, the first name among theirs that is not taken; and the types of entities."""
-    order = sorted(mentions, key=lambda key: (mentions[key].start, -mentions[key].end))
+    spans: Mapping[str, Span], found: Mapping[str, TextBound], links: list[Link], source: Source
+) -> tuple[tuple[Mention, ...], dict[str, str]]:
+    """Make mentions of linked annotations, named after the first one's chain or key, and find the types of their entities."""
+    order = sorted(spans, key=lambda key: (spans[key][0], -spans[key][1]))
     types: dict[str, str] = {}
-    joined: dict[str, Mention] = {}
-    used: set[str] = set()
+    mentions: list[Mention] = []
     for keys in _join_links(order, links):
-        own_names = (mentions[key].entity for key in keys)
-        new_names = (f"{keys[0]}-{number}" for number in itertools.count(2))
-        name = next(name for name in itertools.chain(own_names, keys, new_names) if name not in used)
-        used.add(name)
-        kinds = [kind for key in keys if (kind := found[key].type) not in (None, UNTYPED)]
+        name = found[keys[0]].chain or keys[0]
+        kinds = [kind for key in keys if (kind := found[key].type) is not None]
         if kinds:
-            types[name] = str(kinds[0])
+            types[name] = kinds[0]
         if len(set(kinds)) > 1:
-            listed = ", ".join(sorted({str(kind) for kind in kinds}))
+            listed = ", ".join(sorted(set(kinds)))
             source.report(f"entity {name!r} has mentions of the types {listed}; that of the first one counts")
         for key in keys:
-            mention, each = mentions[key], found[key]
-            if each.type not in (None, UNTYPED, types.get(name)) and "label" not in dict(mention.attributes):
-                labelled = (*mention.attributes, ("label", each.label))  # a type that is not the entity's
-                mention = structs.replace(mention, attributes=labelled)
-            joined[key] = structs.replace(mention, entity=name)
-    return joined, types
+            label = found[key].label
+            attributes = (("label", label),) if label != types.get(name) else ()
+            mentions.append(Mention(*spans[key], name, attributes=attributes))
+    return tuple(mentions), types
 
 
 def _find_span(each: TextBound, offsets: Sequence[Span], source: Source) -> Span | None:
@@ -249,17 +188,6 @@ def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
             class_of.update(dict.fromkeys(small, large))
     order = {key: place for place, key in enumerate(class_of)}
     return [sorted(keys, key=order.__getitem__) for keys in {id(c): c for c in class_of.values()}.values()]
-
-
-def _close_gaps(written: Mapping[str, WrittenAnnotation], found: Mapping[str, TextBound]) -> Iterator[Link]:
-    """Link the neighbours of mentions that were deleted: brat deletes their relations with them, which held them together."""
-    chains: dict[str, list[str]] = {}
-    for key, each in written.items():
-        if each.label != QUOTATION:
-            chains.setdefault(each.mention.entity, []).append(key)
-    for keys in chains.values():
-        kept = [place for place, key in enumerate(keys) if key in found]
-        yield from ((keys[one], keys[next]) for one, next in itertools.pairwise(kept) if next > one + 1)
 
 
 def _settle_chains(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
