@@ -17,11 +17,12 @@ The text of a line is the corpus's document of that id, or is in the line: ``"to
 every complaint names the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -33,7 +34,6 @@ from entitynlm.text.document import Document, Span
 
 NO_ANTECEDENT = -1
 LONGEST_LINE = 256 << 20  # bytes: a hundred candidates of a long novel
-MOST_SHOWN = 60  # characters of a faulty value
 
 Clusters = tuple[tuple[Span, ...], ...]
 
@@ -119,27 +119,17 @@ class _ListLine(_Line, kw_only=True):
     candidates: Annotated[tuple[ScoredClustering, ...], msgspec.Meta(min_length=1)]
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A line of a file, for messages."""
-
-    path: str
-    number: int
-
-    def fail(
-        self, message: str, found: Any = None, expected: str | None = None, hint: str | None = None
-    ) -> DataError:
-        shown = None if found is None else str(found)[:MOST_SHOWN]
-        return DataError(message, path=self.path, line=self.number, found=shown, expected=expected, hint=hint)
+Fail = Callable[..., DataError]
+"""Makes an error about a line of a file."""
 
 
 def read_candidates(
     path: str | Path, documents: Mapping[str, Document] | None = None
 ) -> Iterator[tuple[Document, Ranked]]:
     """Stream (text, scores or list) of a file; without ``documents`` (texts by id) every line must carry its own tokens."""
-    for place, line in _read_lines(path):
-        document = _find_text(place, line, documents)
-        yield document, _check_line(place, line, len(document))
+    for fail, line in _read_lines(path):
+        document = _find_text(fail, line, documents)
+        yield document, _check_line(fail, line, len(document))
 
 
 def find_split_file(place: Path, split: str) -> Path:
@@ -161,85 +151,84 @@ def read_all_candidates(path: Path, documents: Sequence[Document]) -> list[Ranke
     return [found[doc_id] for doc_id in texts]
 
 
-def _read_lines(path: str | Path) -> Iterator[tuple[_Place, _ScoresLine | _ListLine]]:
+def _read_lines(path: str | Path) -> Iterator[tuple[Fail, _ScoresLine | _ListLine]]:
     """Stream the lines of a file, each with a ``doc_id`` of its own; a line with mentions has antecedent scores."""
     seen: dict[str, int] = {}
     with open_binary(path) as stream:
         for number, text in decode_lines(stream, str(path), longest=LONGEST_LINE):
             if not text.strip():
                 continue
-            place = _Place(str(path), number)
+            fail = partial(DataError, path=path, line=number)
             try:
                 fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
                 kind: type[_ScoresLine | _ListLine] = _ScoresLine if "mentions" in fields else _ListLine
                 line = msgspec.json.decode(text, type=kind)
             except msgspec.ValidationError as error:
-                raise place.fail(f"this is no line of candidates ({error})", text) from error
+                raise fail(f"this is no line of candidates ({error})", found=text[:80]) from error
             except (msgspec.DecodeError, RecursionError) as error:
-                raise place.fail(f"this is not JSON ({error})", text) from error
+                raise fail(f"this is not JSON ({error})", found=text[:80]) from error
             if line.doc_id in seen:
-                raise place.fail(f"document {line.doc_id!r} was already in line {seen[line.doc_id]}")
+                raise fail(f"document {line.doc_id!r} was already in line {seen[line.doc_id]}")
             seen[line.doc_id] = number
-            yield place, line
+            yield fail, line
 
 
-def _find_text(place: _Place, line: _Line, documents: Mapping[str, Document] | None) -> Document:
+def _find_text(fail: Fail, line: _Line, documents: Mapping[str, Document] | None) -> Document:
     if documents is not None:
         if line.doc_id not in documents:
             known = ", ".join(list(documents)[:5]) + (", …" if len(documents) > 5 else "")
             where = f"one of the {len(documents)} documents of the corpus"
-            raise place.fail(f"document {line.doc_id!r} is not {where}", expected=known)
+            raise fail(f"document {line.doc_id!r} is not {where}", expected=known)
         return documents[line.doc_id]
     if line.tokens is None:
         hint = "Name the corpus with --corpus, or give each line its tokens"
-        raise place.fail("this line has no tokens, and no corpus was given to take them from", hint=hint)
+        raise fail("this line has no tokens, and no corpus was given to take them from", hint=hint)
     try:
         return Document(line.doc_id, line.tokens, line.sentences)
     except DataError as error:
         message = f"the sentences don't cover the {len(line.tokens)} tokens one after the other"
-        raise place.fail(message, line.sentences, "[[0, end], [end, …], …]") from error
+        raise fail(message, found=str(line.sentences), expected="[[0, end], [end, …], …]") from error
 
 
-def _check_line(place: _Place, line: _ScoresLine | _ListLine, size: int) -> Ranked:
+def _check_line(fail: Fail, line: _ScoresLine | _ListLine, size: int) -> Ranked:
     """Check that spans lie within ``size`` tokens, and antecedents before their mentions."""
     if isinstance(line, _ScoresLine):
-        _check_spans(place, line.mentions, "the mentions", size)
+        _check_spans(fail, line.mentions, "the mentions", size)
         for index, (before, span) in enumerate(pairwise(line.mentions)):
             if span <= before:
                 order = "repeats" if span == before else "comes before"
-                raise place.fail(
-                    f"mention {index + 1} {order} mention {index}", span, "mentions in text order"
-                )
-        _check_antecedents(place, line)
+                told = f"mention {index + 1} {order} mention {index}"
+                raise fail(told, found=str(span), expected="mentions in text order")
+        _check_antecedents(fail, line)
         return make_antecedent_scores(line.doc_id, line.mentions, line.candidates, line.best)
     for index, candidate in enumerate(line.candidates):
         spans = [span for cluster in candidate.clusters for span in cluster]
-        _check_spans(place, spans, f"candidate {index}", size)
+        _check_spans(fail, spans, f"candidate {index}", size)
         if len(set(spans)) < len(spans):
-            raise place.fail(f"candidate {index} has a mention twice", expected="each span once")
+            raise fail(f"candidate {index} has a mention twice", expected="each span once")
     return KBestList(line.doc_id, line.candidates)
 
 
-def _check_spans(place: _Place, spans: Iterable[Span], name: str, size: int) -> None:
+def _check_spans(fail: Fail, spans: Iterable[Span], name: str, size: int) -> None:
     for start, end in spans:
         if not 0 <= start < end <= size:
             expected = f"a half-open range [start, end] within the {size} tokens of the document"
-            raise place.fail(f"a span of {name} is impossible", [start, end], expected)
+            raise fail(f"a span of {name} is impossible", found=str([start, end]), expected=expected)
 
 
-def _check_antecedents(place: _Place, line: _ScoresLine) -> None:
+def _check_antecedents(fail: Fail, line: _ScoresLine) -> None:
     """Check that each mention's antecedents come before it, each once, and that the best is one of them."""
     if len(line.candidates) != len(line.mentions):
-        raise place.fail(f"{len(line.candidates)} lists of candidates for {len(line.mentions)} mentions")
+        raise fail(f"{len(line.candidates)} lists of candidates for {len(line.mentions)} mentions")
     if line.best is not None and len(line.best) != len(line.mentions):
-        raise place.fail("the field 'best' does not have one antecedent for each mention")
+        raise fail("the field 'best' does not have one antecedent for each mention")
     for mention, pairs in enumerate(line.candidates):
         antecedents = [antecedent for antecedent, _ in pairs]
         if max(antecedents) >= mention or min(antecedents) < NO_ANTECEDENT:
             told = f"mention {mention} has an antecedent that does not come before it"
-            raise place.fail(told, pairs, f"indices below {mention}, or -1 for none")
+            raise fail(told, found=str(pairs), expected=f"indices below {mention}, or -1 for none")
         if len(set(antecedents)) < len(antecedents):
-            raise place.fail(f"mention {mention} has an antecedent twice", pairs)
+            raise fail(f"mention {mention} has an antecedent twice", found=str(pairs))
         if line.best is not None and line.best[mention] not in antecedents:
             told = f"the best antecedent of mention {mention} is none of its candidates"
-            raise place.fail(told, line.best[mention])
+            raise fail(told, found=str(line.best[mention]))
