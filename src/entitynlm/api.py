@@ -22,7 +22,6 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.default_model import choose_model
 from entitynlm.discourse.naming import name_entities
-from entitynlm.discourse.participants import add_quotations
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.lm.items import ItemTable, measure_items, name_conditions, read_items, tabulate_items
@@ -197,7 +196,7 @@ class EntityNLM:
         document = self._read(text)
         if not document.mentions:
             document = annotate_document(self.pretrained, document, progress=progress)
-        return list_characters(document if document.quotations else add_quotations(document), least=least)
+        return list_characters(document, least=least)
 
     @_take_many
     def surprisal(

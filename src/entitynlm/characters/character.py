@@ -11,6 +11,7 @@ from entitynlm.characters.actions import AGENT, MODIFIER, PATIENT, POSSESSION, A
 from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.naming import name_entities
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.discourse.records import MentionReader, PersonRecord, find_gender
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.results import Result
@@ -91,8 +92,9 @@ class _Traits:
 def list_characters(document: Document, *, least: int = 2) -> Cast:
     """List the persons that a document mentions at least ``least`` times, with what the text says of them.
 
-    Where no entity has a type, persons are the entities that are named or speak.
+    Where no entity has a type, persons are the entities that are named or speak. Quotations are found where it has none.
     """
+    document = document if document.quotations else add_quotations(document)
     discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
     chapters = tuple(find_chapters(discourse))
     speakers = {quotation.speaker for quotation in document.quotations}

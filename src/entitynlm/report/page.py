@@ -18,7 +18,6 @@ from entitynlm.characters.tables import (
     name_companions,
     show_counts,
 )
-from entitynlm.discourse.participants import add_quotations
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW_REFERENT
 from entitynlm.report.contents import SHOWN_ENTITIES, Report, show_context
@@ -110,11 +109,11 @@ def cut_blocks(document: Document, gaps: Sequence[str]) -> list[int]:
 
 
 def make_cast(document: Document, labels: Mapping[str, str]) -> Cast:
-    """List the characters of a document, whose quotations are found where it has none.
+    """List the characters of a document.
 
     :param labels: names that people gave to entities, by their ids.
     """
-    cast = list_characters(document if document.quotations else add_quotations(document))
+    cast = list_characters(document)
     named = (replace(who, name=labels.get(who.id, who.name)) for who in cast.characters)
     return replace(cast, characters=tuple(named))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -19,7 +21,6 @@ from entitynlm.characters.tables import (
     name_companions,
     show_counts,
 )
-from entitynlm.discourse.participants import add_quotations
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
@@ -61,10 +62,8 @@ class CharacterOptions:
         if self.needs_model(document):
             from entitynlm.coref.annotation import annotate_document
 
-            annotated = annotate_document(load(), document)
-        else:
-            annotated = document if document.quotations else add_quotations(document)
-        return list_characters(annotated, least=self.least)
+            document = annotate_document(load(), document)
+        return list_characters(document, least=self.least)
 
 
 def characters(
@@ -104,7 +103,9 @@ def characters(
     table_kind = choose_kind(kind, out)
     check_outputs(itertools.chain(*CHARACTER_TABLES.name_files(files, out, table_kind).values()))
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
-    load = _load_once(model, terminal)
+    load = functools.cache(
+        partial(model.load, terminal)
+    )  # when it is first needed: annotated texts need none
     summary: list[dict[str, Any]] = []
 
     def work() -> Iterator[tuple[str, Cast]]:
@@ -122,18 +123,6 @@ def characters(
     else:
         CHARACTER_TABLES.write_all(work(), files, out, table_kind, rows, terminal)
     terminal.write_json({"task": "characters", "model": model.model, "documents": summary})
-
-
-def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], Pretrained]:
-    """Load the model when it is first needed, because annotated texts need none."""
-    loaded: list[Pretrained] = []
-
-    def load() -> Pretrained:
-        if not loaded:
-            loaded.append(model.load(terminal))
-        return loaded[0]
-
-    return load
 
 
 def get_row_types() -> tuple[type, type]:
