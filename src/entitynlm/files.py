@@ -1,14 +1,12 @@
 """Files: opened with readable errors, written beside their final place and renamed (never half-written)."""
 
 import contextlib
-import filecmp
 import functools
 import gzip
 import hashlib
 import io
 import json
 import os
-import shutil
 import sys
 import tempfile
 import zlib
@@ -229,34 +227,15 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
                 if durable:
                     stream.flush()
                     os.fsync(stream.fileno())
-            _rename(temporary, path)
+            temporary.replace(path)
+            if _command is not None:
+                _command.note_output(path)
         finally:
             temporary.unlink(missing_ok=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
-
-
-def _rename(made: Path, path: Path) -> None:
-    """Put a whole file in its place."""
-    shutil.move(made, path)
-    if _command is not None:
-        _command.note_output(path)
-
-
-def move_into_place(made: Path, folder: Path) -> None:
-    """Move all files of a folder into another one; a file that is there already with the same content is left alone."""
-    changed = [file for file in sorted(made.iterdir()) if not _is_same(file, folder / file.name)]
-    for file in changed:
-        if _command is not None:
-            _command.check_output(folder / file.name)
-    for file in changed:
-        _rename(file, folder / file.name)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def remove_unfinished(files: Iterable[Path]) -> None:

@@ -6,13 +6,12 @@ it has. Stories are always named as generated, in their id and in their metadata
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import move_into_place, write_text
+from entitynlm.files import lock_folder, write_text
 from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse
 from entitynlm.stories.script import choose, draw_sentences, load_scenarios
 from entitynlm.text.corpora.corpus import CARD
@@ -124,11 +123,9 @@ def write_stories(
 ) -> dict[str, SplitStatistics]:
     """Generate stories into a folder, a file per split, and count them; the same seed gives the same bytes.
 
-    Files are moved into the folder when all of them are whole; ``corpus.json`` there says how they were made.
+    ``corpus.json``, which is written last, says how they were made.
     """
     statistics = {split: SplitStatistics() for split in SPLITS}
-    made = target.with_name(f".{target.name}.part")
-    shutil.rmtree(made, ignore_errors=True)
 
     def count(split: str) -> Iterator[Document]:
         for document in generate_stories(documents, seed=seed, split=split):
@@ -136,11 +133,9 @@ def write_stories(
             on_document(document)
             yield document
 
-    for split in SPLITS:
-        write_documents(count(split), made / f"{split}.jsonl", "jsonl")
     card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
-    write_text(made / CARD, json.dumps(card, indent=2) + "\n")
-    target.mkdir(exist_ok=True)
-    move_into_place(made, target)
-    shutil.rmtree(made)
+    with lock_folder(target, "another command is writing into this folder"):
+        for split in SPLITS:
+            write_documents(count(split), target / f"{split}.jsonl", "jsonl")
+        write_text(target / CARD, json.dumps(card, indent=2) + "\n")
     return statistics
