@@ -14,7 +14,7 @@ from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_ratio, race
 from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.coref.candidates.candidate_files import Clusters
-from entitynlm.coref.reranking.scores import score_candidates
+from entitynlm.coref.reranking import score_candidates
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.entitynlm import EntityNetwork

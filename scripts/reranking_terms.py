@@ -25,7 +25,7 @@ from entitynlm.coref.candidates.candidate_files import (
 )
 from entitynlm.coref.candidates.kbest import count_candidates, decode_swaps
 from entitynlm.coref.ranker.ranker import Ranker
-from entitynlm.coref.reranking.scores import complete_candidates, score_candidates
+from entitynlm.coref.reranking import complete_candidates, score_candidates
 from entitynlm.experiments.table2_coreference import KeyedSplit, make_splits
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.corpora.corpus import open_corpus

@@ -334,7 +334,7 @@ class EntityNLM:
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
         :param weight: rank by the list's own scores + this weight times log P; default: by log P alone.
         """
-        from entitynlm.coref.reranking.combination import score_list
+        from entitynlm.coref.reranking import score_list
 
         self._warn_untrained()
         document = as_document(document)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import entitynlm
-from entitynlm.coref.reranking.scores import score_candidates
+from entitynlm.coref.reranking import score_candidates
 from entitynlm.inference.scoring import score_document
 from entitynlm.text.document import Document, Mention
 from support.letter_backbone import make_letter_model

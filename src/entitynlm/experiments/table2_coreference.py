@@ -20,7 +20,7 @@ from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts, score
 from entitynlm.coref.metrics.documents import annotates_singletons, clean_key
 from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.coref.ranker.ranker import Ranker
-from entitynlm.coref.reranking.combination import ScoredList, SearchResult, score_list, search_weight
+from entitynlm.coref.reranking import ScoredList, SearchResult, score_list, search_weight
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import COREF_F1, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner

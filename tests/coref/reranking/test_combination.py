@@ -8,7 +8,7 @@ import pytest
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.candidates.kbest import count_candidates
 from entitynlm.coref.metrics.coreference import join_counts
-from entitynlm.coref.reranking.combination import GRID, ScoredList, search_weight
+from entitynlm.coref.reranking import GRID, ScoredList, search_weight
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 

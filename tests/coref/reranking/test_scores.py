@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from entitynlm.config import ModelConfig
 from entitynlm.coref.candidates.candidate_files import Clusters
-from entitynlm.coref.reranking.scores import add_singletons, score_candidates, view_candidates
+from entitynlm.coref.reranking import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.class_clustering import assign_classes

@@ -69,7 +69,7 @@ def rerank(
         texts = {text.id: text for text in open_corpus(corpus, format=format).documents(split)}
     lists = [(document, making.decode(item)) for document, item in read_candidates(kbest, texts)]
     pretrained = model.load(terminal)
-    from entitynlm.coref.reranking.combination import score_list
+    from entitynlm.coref.reranking import score_list
 
     changed, documents = [], []
     for document, item in track(terminal, "reranking", lists):

@@ -1,20 +1,28 @@
-"""The scores of a document's candidates: log-probabilities in four parts, for the price of a few scoring passes.
+"""Reranking (section 5.2): choose among a baseline's candidates by log P(R, E, L, X), or by a linear combination with its score.
 
 The model sees outermost mentions on its own words (``docs/decisions/002``), so different candidates may be one and the same
 analysis to it: a view.
+
+The weight of log P beside the baseline's score is found by a grid search, on the CoNLL score of development documents. The grid
+is in units of the ratio of spreads (how much either score varies within a list), so that it serves systems of any scale.
 """
 
+from __future__ import annotations
+
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList
+from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.scoring import score_together
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Span
 
 PARTS = ("r", "e", "l", "x")
@@ -66,15 +74,10 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
     return Views(encoder.encode_words(document, words), np.stack(analyses, axis=1), view_of)
 
 
-def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
-    """List every span of every candidate in text order, enclosing before enclosed."""
-    spans = {span for clusters in candidates for cluster in clusters for span in cluster}
-    return sorted(spans, key=lambda span: (span[0], -span[1]))
-
-
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
     """Add the mentions that candidates leave out as entities of their own, as a model with singletons has learned."""
-    ordered = _list_spans([[mentions]] if mentions else candidates)
+    spans = mentions or [span for clusters in candidates for cluster in clusters for span in cluster]
+    ordered = sorted(set(spans), key=lambda span: (span[0], -span[1]))
 
     def complete(clusters: Clusters) -> Clusters:
         taken = {token for cluster in clusters for span in cluster for token in range(*span)}
@@ -93,3 +96,61 @@ def complete_candidates(encoder: Encoder, kbest: KBestList) -> list[Clusters]:
     """Give the candidates of a list as a model sees them: with singletons, if it has learned them."""
     clusters = [candidate.clusters for candidate in kbest.candidates]
     return add_singletons(clusters, kbest.mentions) if encoder.singletons == "keep" else clusters
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredList:
+    """The baseline's (k,) scores of k candidates, and (k,) log P of each."""
+
+    baseline: np.ndarray
+    log_probs: np.ndarray
+
+    def combine(self, weight: float | None) -> np.ndarray:
+        """(k,) the baseline's score + this weight times log P; None: log P alone."""
+        if weight is not None and not math.isfinite(weight):
+            raise ConfigError(f"the weight of log P is not a finite number: {weight}")
+        return self.log_probs if weight is None else self.baseline + weight * self.log_probs
+
+    def choose(self, weight: float | None) -> int:
+        """Choose the best candidate; of several, the one that the baseline has first."""
+        return int(np.argmax(self.combine(weight)))
+
+
+def score_list(pretrained: Pretrained, document: Document, kbest: KBestList) -> ScoredList:
+    """Score the candidates of one document, with singletons if the model has them."""
+    clusters = complete_candidates(pretrained.encoder, kbest)
+    parts = score_candidates(pretrained.get("generative"), pretrained.encoder, document, clusters)
+    return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts.sum(axis=1))
+
+
+GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The weight of log P beside the baseline's score, and the CoNLL score that it reached on the documents searched."""
+
+    weight: float
+    dev_conll: float
+
+
+def search_weight(lists: Sequence[ScoredList], counts: Sequence[CorpusCounts]) -> SearchResult:
+    """Choose the weight of the grid with the best CoNLL score, of equally good ones the smallest.
+
+    :param counts: what the metrics count in each candidate of each list.
+    """
+    if not lists or len(lists) != len(counts):
+        raise ConfigError("a weight can't be searched without development documents and their keys")
+    spread = _measure_spread(scored.log_probs for scored in lists)
+    ratio = _measure_spread(scored.baseline for scored in lists) / spread if spread else 0.0
+    found = []
+    for weight in sorted((ratio * step for step in GRID), key=abs):
+        chosen = [c.take([s.choose(weight)]) for s, c in zip(lists, counts, strict=True)]
+        found.append(SearchResult(weight, join_counts(chosen).conll))
+    best = max(result.dev_conll for result in found)
+    return next(result for result in found if result.dev_conll >= best - 1e-9)
+
+
+def _measure_spread(scores: Iterable[np.ndarray]) -> float:
+    """Measure how much a score varies within lists: the root of the squared distances from the first candidate's."""
+    return math.sqrt(sum(float(((values - values[0]) ** 2).sum()) for values in scores))
