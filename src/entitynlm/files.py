@@ -41,6 +41,8 @@ class _Screen(io.TextIOBase):
 
 
 Identity = tuple[int, int] | Path
+HASH_LIST = "SHA256SUMS"
+"""The name of the list of hashes in a folder, as ``sha256sum`` writes and checks it."""
 
 
 def find_real(path: Path) -> Path:
@@ -338,6 +340,24 @@ def hash_file(path: Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def read_hash_list(text: str) -> dict[str, str]:
+    """Read a list of SHA-256 hashes: path → hash."""
+    files = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        digest, separator, name = line.partition("  ")
+        if not separator or len(digest) != 64:
+            message = "not a line of a SHA-256 list"
+            raise DataError(message, line=number, found=line, expected="'<hash>  <path>'")
+        files[name] = digest
+    return files
+
+
+def write_hash_list(folder: Path, names: Iterable[str]) -> None:
+    """List the hashes of a folder's files, when all of them are there."""
+    lines = [f"{hash_file(folder / name)}  {name}\n" for name in sorted(names)]
+    write_text(folder / HASH_LIST, "".join(lines))
 
 
 def as_text(stream: BinaryIO) -> TextIO:

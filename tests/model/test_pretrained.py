@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from entitynlm.errors import ModelError
-from entitynlm.hash_lists import HASH_LIST
+from entitynlm.files import HASH_LIST
 from entitynlm.model.packaged import find_model, list_models
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
 from support.small_bundles import make_bundle

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from entitynlm import files
 from entitynlm.errors import ModelError
-from entitynlm.hash_lists import HASH_LIST
+from entitynlm.files import HASH_LIST
 from entitynlm.model import packaged
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained
 from entitynlm.model.stored_weights import build_network, read_weights

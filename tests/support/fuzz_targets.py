@@ -80,7 +80,7 @@ def read_brat_pair(data: bytes) -> None:
 def read_small_file(data: bytes) -> None:
     """The first letter says which of the files that are no corpora."""
     from entitynlm.config import load_toml
-    from entitynlm.hash_lists import read_hash_list
+    from entitynlm.files import read_hash_list
     from entitynlm.lm.items import read_items
     from entitynlm.prediction.slots import read_guesses
     from entitynlm.text.corpora.corpus import read_split_list

@@ -7,8 +7,7 @@ the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 from pathlib import Path
 
 from entitynlm.errors import DataError, MissingExtraError, ModelError
-from entitynlm.files import hash_file, read_bounded, read_json
-from entitynlm.hash_lists import HASH_LIST, read_hash_list
+from entitynlm.files import HASH_LIST, hash_file, read_bounded, read_hash_list, read_json
 from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs, strip_prefix
 
 PACKAGED_MODELS = Path(__file__).resolve().parents[1] / "models"

@@ -26,8 +26,7 @@ from safetensors.torch import save
 
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
-from entitynlm.files import read_json, write_atomically
-from entitynlm.hash_lists import HASH_LIST, write_hash_list
+from entitynlm.files import HASH_LIST, read_json, write_atomically, write_hash_list
 from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses

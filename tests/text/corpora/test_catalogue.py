@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.hash_lists import read_hash_list
+from entitynlm.files import read_hash_list
 from entitynlm.text.corpora.catalogue import CATALOGUE, get_entry
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError
-from entitynlm.hash_lists import read_hash_list
+from entitynlm.files import read_hash_list
 
 
 @dataclass(frozen=True)
