@@ -40,8 +40,10 @@ lock: setup ## write requirements.lock anew: all versions with their hashes (nee
 	@mv requirements.new requirements.lock
 
 demo: setup ## a tour of the package, without any download
-	@echo "── demo: a story analysed by both packaged models, a report, a quick training, and small versions of the paper's tables"
-	$(BIN)/entitynlm demo --colour
+	@echo "── demo: the paper's running example, and a story with its entities and its report (build/report.html)"
+	$(BIN)/entitynlm data show src/entitynlm/resources/demo/running-example.jsonl --colour
+	$(BIN)/entitynlm annotate src/entitynlm/resources/demo/captain-reed.txt --colour
+	$(BIN)/entitynlm report src/entitynlm/resources/demo/captain-reed.txt --title "The Captain's Visitor" --out build/report.html --force
 
 test: setup ## the whole test suite (tests of the real corpora are skipped where these are missing)
 	@echo "── test: the whole suite; tests marked 'corpora' are skipped where the real corpora are missing"

@@ -32,7 +32,6 @@ from entitynlm.model.reference import SlowTwin
 from entitynlm.prediction.choices import NEW, AlwaysNew
 from entitynlm.prediction.evaluation import measure_row
 from entitynlm.prediction.slots import find_all_slots
-from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import write_documents
 from support.enumeration import (
@@ -44,6 +43,7 @@ from support.enumeration import (
     weigh_analyses,
     with_analysis,
 )
+from support.running_example import RUNNING_EXAMPLE
 from support.small_networks import CLASSES, WORDS, make_network, make_words
 from test_architecture_page import list_names
 

@@ -32,7 +32,7 @@ ELSEWHERE = (
     "python",
 )  # the shell, the repository's own tools: not in a folder of one's own
 LONG = re.compile(
-    r"\b(batch|train|sweep|evaluate|demo|rerank)\b"
+    r"\b(batch|train|sweep|evaluate|rerank)\b"
     r"|smollm2|my-gpt2|--documents 2000|--samples 100"
 )
 DOWNLOADS = re.compile(r"data get (?!stories)")

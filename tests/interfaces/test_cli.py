@@ -93,7 +93,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "generate --words many",
     "predict-entity nothing.conllu",
     "predict-entity {text} --model nowhere",
-    "demo --out {taken}",
     "score nothing.conll {text}",
     "score {text} {text} --metric nonsense",
     "rerank --kbest nothing.jsonl --out a.conll",

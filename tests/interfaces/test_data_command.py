@@ -16,9 +16,9 @@ from entitynlm.files import hash_file
 from entitynlm.interfaces.cli import main
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
-from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents
+from support.running_example import RUNNING_EXAMPLE
 
 STATISTICS = {
     "documents",

@@ -48,7 +48,6 @@ CASES = {
 SLOW = {
     "batch annotate": "gold.jsonl --model model --out new/batch --quiet",
     "batch surprisal": f"gold.jsonl --model model {QUICK} --out new/batch --quiet",
-    "demo": "--model model --out new/report.html --json new/demo.json",
     "sweep": f"corpus --space space.toml --trials 2 {TINY} --seed 5 --out new/sweep --json new/sweep.json",
     "evaluate coref": f"corpus --out new/c {TINY} --trials 20 --k 3 --threads 1 --json new/e.json",
     "evaluate entity": f"corpus --out new/e {TINY} --rows always-new,entitynlm,ours --threads 1 --json new/e.json",

@@ -32,7 +32,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "batch characters": "batch:batch_characters",
     "generate": "generate:generate",
     "predict-entity": "predict_entity:predict_entity",
-    "demo": "demo:demo",
     "score": "score:score",
     "rerank": "rerank:rerank",
     "data list": "data_sources:list_corpora",
@@ -52,7 +51,7 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
 }
 PANELS = {  # of the help
     "Read and write texts": (
-        "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity", "demo",
+        "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity",
     ),
     "Coreference systems": ("score", "rerank"),
     "Corpora, training, experiments": ("data", "train", "sweep", "models", "evaluate"),

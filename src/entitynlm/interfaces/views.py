@@ -12,8 +12,6 @@ from rich.text import Text
 
 from entitynlm.files import make_printable
 from entitynlm.interfaces.console import Terminal, count
-from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
-from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.text.corpora.statistics import SplitStatistics
 from entitynlm.text.document import Document, Span
 
@@ -23,8 +21,8 @@ COLOURS = (  # of the sixteen that every terminal has, so that no two of them ar
 )  # fmt: skip
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
-AS_IN_THE_FIGURE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
-"""X as the paper's second figure prints it: the words as they stand."""
+MOST_SHOWN = 30
+"""Entities and quotations of a text that are listed."""
 
 
 def draw_table(
@@ -99,25 +97,25 @@ def _gap_before(document: Document, index: int) -> str:
     return " " if document.text[document.offsets[index - 1][1] : document.offsets[index][0]] else ""
 
 
-def list_entities(document: Document, *, limit: int = 30) -> Table:
+def list_entities(document: Document) -> Table:
     """List the entities, those with the most mentions first: number, mentions, type, and the words of the first mention."""
     rows: list[Sequence[str | Text]] = []
     numbers = list_numbers(document)
     ranked = sorted(document.entities, key=lambda entity: -len(entity.mentions))
-    for entity in ranked[:limit]:
+    for entity in ranked[:MOST_SHOWN]:
         number = numbers[entity.id]
         subscript = Text(write_subscript(number), style=f"bold {colour_of(number)}")
         words = " ".join(make_printable(document.words(*entity.mentions[0].span)).split())
         rows.append(
             (subscript, str(len(entity.mentions)), entity.type or "", Text(words, style=colour_of(number)))
         )
-    if rest := ranked[limit:]:
+    if rest := ranked[MOST_SHOWN:]:
         told = f"{count(rest, 'more entity', 'more entities')}, the last with {count(rest[-1].mentions, 'mention')}"
         rows.append(("", str(sum(len(entity.mentions) for entity in rest)), "", Text(told, style="dim")))
     return draw_table(("", "mentions", "type", "first called"), rows, right=("mentions",))
 
 
-def list_quotations(document: Document, *, limit: int = 30) -> Table:
+def list_quotations(document: Document) -> Table:
     """List the quotations with the numbers of their speakers and addressees."""
     numbers = list_numbers(document)
 
@@ -128,59 +126,22 @@ def list_quotations(document: Document, *, limit: int = 30) -> Table:
 
     rows: list[Sequence[str | Text]] = [
         (show(q.speaker), show(q.addressee), Text(" ".join(document.words(*q.span).split())))
-        for q in document.quotations[:limit]
+        for q in document.quotations[:MOST_SHOWN]
     ]
-    if len(document.quotations) > limit:
-        rows.append(("", "", Text(f"… {len(document.quotations) - limit} more", style="dim")))
+    if len(document.quotations) > MOST_SHOWN:
+        rows.append(("", "", Text(f"… {len(document.quotations) - MOST_SHOWN} more", style="dim")))
     return draw_table(("speaks", "to", "quotation"), rows)
 
 
-def show_document(
-    terminal: Terminal,
-    document: Document,
-    *,
-    sentences: int | None = None,
-    entities: int = 30,
-    sequences: bool = False,
-    soft_wrap: bool = False,
-) -> None:
-    """Print a document in colours, then its entities, then its sequences if they are wanted."""
-    terminal.print(render_document(document, sentences=sentences), soft_wrap=soft_wrap)
+def show_document(terminal: Terminal, document: Document, *, sentences: int | None = None) -> None:
+    """Print a document in colours, then its entities and its quotations."""
+    terminal.print(render_document(document, sentences=sentences), soft_wrap=True)
     if document.entities:
         terminal.print()
-        terminal.print(list_entities(document, limit=entities))
+        terminal.print(list_entities(document))
     if document.quotations:
         terminal.print()
-        terminal.print(list_quotations(document, limit=entities))
-    for table in tabulate_sequences(document) if sequences else ():
-        terminal.print()
-        terminal.print(table)
-
-
-def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE) -> list[Table]:
-    """Tabulate X, R, E and L as in the paper's second figure, one table per sentence."""
-    words = prepare_words(document, recipe)
-    mentions, _ = select_mentions(document, singletons="keep")
-    analysis, _, _ = analyse(mentions, words)
-    tables = []
-    for sentence in sorted(set(words.sentence.tolist())):
-        places = [place for place, number in enumerate(words.sentence.tolist()) if number == sentence]
-        numbers = analysis.entity[places].tolist()
-        rows: dict[str, Sequence[object]] = {
-            "X": [words.words[place] for place in places],
-            "R": list(map(int, analysis.mention_type[places])),
-            "E": [number or "∅" for number in numbers],
-            "L": analysis.remaining[places].tolist(),
-        }
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(style="dim")
-        for _ in places:
-            table.add_column(justify="center", no_wrap=True)
-        colours = [colour_of(number) if number else "" for number in numbers]
-        for name, cells in rows.items():
-            table.add_row(name, *(Text(str(c), style=s) for c, s in zip(cells, colours, strict=True)))
-        tables.append(table)
-    return tables
+        terminal.print(list_quotations(document))
 
 
 def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:

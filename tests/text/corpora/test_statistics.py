@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from entitynlm.text.corpora import open_corpus
-from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.corpora.statistics import measure_documents
 from entitynlm.text.document import Document, Mention
+from support.running_example import RUNNING_EXAMPLE
 
 
 def test_the_running_example_is_counted() -> None:

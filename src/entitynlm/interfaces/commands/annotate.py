@@ -129,7 +129,7 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
         if number:
             terminal.print()
         terminal.print(f"── {document.id}", style="dim", markup=False)
-        show_document(terminal, document, sentences=sentences, soft_wrap=True)
+        show_document(terminal, document, sentences=sentences)
 
 
 def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
