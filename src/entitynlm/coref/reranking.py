@@ -7,8 +7,6 @@ The weight of log P beside the baseline's score is found by a grid search, on th
 is in units of the ratio of spreads (how much either score varies within a list), so that it serves systems of any scale.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
