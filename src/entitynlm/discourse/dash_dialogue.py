@@ -27,6 +27,7 @@ SPEAKERS = frozenset(("he", "she", "they", "one", "somebody", "someone"))
 ARTICLES = frozenset("the a an his her their another one".split())
 INVERTED = frozenset(("i", "we", "my", *SPEAKERS, *ARTICLES, *TITLES))
 
+SUBORDINATING = frozenset("who whose as while when though after and".split())
 MANNER = frozenset("with without his her their".split())
 """These, and words in -ing, go on with a tag after its comma: "he said, his hand on the gate."."""
 
@@ -123,15 +124,25 @@ def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
     """
     verb = _find_verb(tokens[place : min(end, place + TAG_BEGINNING)])
     before = tokens[place - 1]
-    if not verb or (before in ENDS and (before == "." or not tokens[place][0].islower())):
+    if not verb or before == ".":
         return 0
     place += verb
     while place < end and tokens[place] not in ENDS and tokens[place] not in (":", ";"):
-        following = "".join(tokens[place + 1 : place + 2])
-        if tokens[place] == "," and not (following.endswith("ing") or following in MANNER):
+        if tokens[place] == "," and not _describes_manner(tokens[place + 1 : end]):
             break
         place += 1
     return min(end, place + 1)
+
+
+def _describes_manner(words: Sequence[str]) -> bool:
+    """Tell whether what follows the comma of a tag goes on with it: "his hand on the gate", "who had come in", "slowly."."""
+    first, *rest = words or [""]
+    if first.endswith("ing") or first in MANNER:
+        return True
+    if first.endswith(("ly", "ed")) and rest[:1] and rest[0] in STOPS:
+        return True
+    length = next((place for place, word in enumerate(words) if word in ENDS), len(words) - 1)
+    return first in SUBORDINATING and _narrates(words[: length + 1])
 
 
 def _find_verb(words: Sequence[str]) -> int:
@@ -139,6 +150,8 @@ def _find_verb(words: Sequence[str]) -> int:
     lowered = [*(word.lower() for word in words), ""]
     if lowered[0] in QUOTATION_VERBS:
         return 2 if len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED) else 0
+    if lowered[0] == "i" and lowered[1] in QUOTATION_VERBS and words[2:3] and words[2] in STOPS:
+        return 2
     described = lowered[0] in ARTICLES
     for place, (word, low) in enumerate(zip(words, lowered, strict=False)):
         if low in (SPEECH_VERBS if described else QUOTATION_VERBS):
