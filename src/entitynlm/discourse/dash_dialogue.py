@@ -157,7 +157,8 @@ def _find_verb(words: Sequence[str]) -> int:
         if low in (SPEECH_VERBS if described else QUOTATION_VERBS):
             fits = low not in ("went", "put") or lowered[place + 1] in ("on", "in")
             return place + 1 if place and fits else 0
+        described = described or low in ("'s", "’s")
         named = word[0].isupper() or low in TITLES or (not place and low in SPEAKERS)
-        if low in ("i", "you") or not (named or (described and word.isalpha() and not _is_past(low))):
+        if low in ("i", "you") or not (named or (described and not _is_past(low) and low not in STOPS)):
             return 0
     return 0

@@ -81,7 +81,9 @@ def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Seq
     if opens_sentence or before in MARKS or before[-1] in ".!?…)([":
         return True
     if not ends_clause(before):
-        return before.lower() == verb_before or (verb_after is not None and tokens[start][0].isupper())
+        motto = span[1] < len(tokens) and tokens[span[1]] in DASHES
+        exclaimed = verb_after is not None or (tokens[end - 1] in ("!", "?") and not motto)
+        return before.lower() == verb_before or (exclaimed and tokens[start][0].isupper())
     if tokens[start][0].isupper() or verb_before is not None or verb_after is not None:
         return True
     unfinished = last is not None and tokens[strip_marks(document, last)[1] - 1] == ","
