@@ -58,6 +58,9 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
             ["‘I’ll look,’", "‘and see whether it’s the “Swan” or not’"],
         ),
         ("“She read the ‘Daily Mail,’ and slept,” said Ida.", ["“She read the ‘Daily Mail,’ and slept,”"]),
+        ("There came a shrill “Wait for me!” from the yard.", ["“Wait for me!”"]),
+        ("“I only wanted to ” She broke off. “The Red Swan” was shut.", ["“I only wanted to ”"]),
+        ("“_Oh_,” said Ida. “_A third ship has come!_”", ["“_Oh_,”", "“_A third ship has come!_”"]),
         (
             "— Where were you? he asked.\n\n— At the mill, Ida said. It was late.\n\nThey walked on.\n\n"
             "— And the boy?\n\n— Asleep, she answered.",
@@ -93,6 +96,11 @@ def test_an_expression_in_single_marks_does_not_run_on_to_the_next_one() -> None
         "' Come in , ' said Ida .| All the sailors ' wives said ' Poor child ! '"
     )
     assert quote_sentences(text) == ["' Come in , '", "' Poor child ! '"]
+
+
+def test_a_call_under_a_heading_is_said_and_a_motto_is_not() -> None:
+    assert quote_sentences("CHAPTER I “ Tom ! ”|Nobody answered .") == ["“ Tom ! ”"]
+    assert quote_sentences("CHAPTER I “ Who sails at night ? ” — Nora Vale|The sea was dark .") == []
 
 
 def test_dash_dialogue_in_sentences_without_lines() -> None:
@@ -140,6 +148,21 @@ def test_tags_after_dashes_end_where_somebody_speaks_again() -> None:
         "— Come ,",
         "we are waiting .",
         "— He said he would ,",
+    ]
+
+
+def test_tags_after_a_call_and_with_a_clause() -> None:
+    text = (
+        "— A fine mill !| Nora Vale said .| Were you there ?|— Once , I answered , with my aunt .|"
+        "— Sit , she said , gravely .|— No , said Ida , who had come in from the yard .|— Why ? the miller 's voice asked ."
+    )
+    assert quote_sentences(text) == [
+        "— A fine mill !",
+        "Were you there ?",
+        "— Once ,",
+        "— Sit ,",
+        "— No ,",
+        "— Why ?",
     ]
 
 

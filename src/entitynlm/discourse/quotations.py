@@ -24,6 +24,7 @@ PHRASAL = frozenset(("went", "put"))
 PARTICIPANTS = frozenset("i me my you your we us our".split())
 BETWEEN_QUOTATIONS = frozenset(("and", "or", ",", *DASHES))
 """Between two quotations of one kind: "Come!" and "Go!"."""
+ITALICS = "_"
 TAG_REACH = 4
 """Tokens beside a quotation among which its verb of speech stands."""
 
@@ -61,6 +62,8 @@ def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Seq
     """Tell whether words in marks are said, from the tokens around them in their paragraph (its first token and its end)."""
     tokens = document.tokens
     start, end = strip_marks(document, span)
+    start += end - start > 1 and tokens[start] == ITALICS
+    end -= end - start > 1 and tokens[end - 1] == ITALICS
     before = tokens[span[0] - 1] if span[0] else "."
     opens_sentence = span[0] == document.sentences[document.sentence_of[span[0]]][0]
     verb_before = _find_verb(tokens, range(span[0] - 1, max(paragraph[0] - 1, span[0] - 1 - TAG_REACH), -1))
