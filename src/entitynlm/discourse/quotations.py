@@ -21,7 +21,7 @@ WRITTEN = frozenset("inscription inscribed engraved motto handwriting epitaph ca
 UNSAID = "unsaid"
 PHRASAL = frozenset(("went", "put"))
 """These are verbs of speech in "went on" and "put in" only."""
-PARTICIPANTS = frozenset("i me my you your we us our".split())
+SPEECH_PRONOUNS = frozenset("i me my you your we us our".split())
 BETWEEN_QUOTATIONS = frozenset(("and", "or", ",", *DASHES))
 """Between two quotations of one kind: "Come!" and "Go!"."""
 ITALICS = "_"
@@ -79,7 +79,9 @@ def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Seq
         return True  # a paragraph in marks, whose dash at the end was lost
     if not ends_clause(tokens[end - 1]):
         after = tokens[span[1]] if span[1] < len(tokens) else "."
-        cut_off = after in DASHES or not PARTICIPANTS.isdisjoint(token.lower() for token in tokens[start:end])
+        cut_off = after in DASHES or not SPEECH_PRONOUNS.isdisjoint(
+            token.lower() for token in tokens[start:end]
+        )
         unclosed = opens_sentence and (cut_off or tokens[span[1] - 1] not in MARKS)
         said = verb_before is not None and (before in STOPS or before.lower() == verb_before)
         return unclosed or said or (verb_after is not None and end - start > 1)
