@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
-from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.encoding.word_classes import WordClasses, assign_classes
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document

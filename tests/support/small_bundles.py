@@ -13,9 +13,9 @@ from entitynlm.coref.resolver import Resolver
 from entitynlm.coref.resolver_network import NetworkSizes
 from entitynlm.coref.resolver_training import ResolverExample, read_states, train_network
 from entitynlm.coref.word_inputs import WordList
-from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.settings import ResolverSettings

@@ -14,10 +14,10 @@ from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.batch.scores import Network
-from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.embeddings import load_glove, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel

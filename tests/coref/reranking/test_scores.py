@@ -15,9 +15,9 @@ from entitynlm.coref.candidates.candidate_files import Clusters
 from entitynlm.coref.reranking import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_encoded
-from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
-from entitynlm.model.encoding.class_clustering import assign_classes, count_bigrams
-from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.encoding import word_classes
+from entitynlm.model.encoding.word_classes import WordClasses, assign_classes
 
 
 def check_partition(classes: WordClasses, size: int, number: int) -> None:
@@ -53,10 +53,14 @@ def log_likelihood(bigrams: np.ndarray, classes: WordClasses) -> float:
 def test_that_no_single_move_improves_on_the_clustering(seed: int, number: int) -> None:
     generator = np.random.default_rng(seed)
     sequences = [generator.integers(1, 13, size=40), generator.integers(4, 9, size=20)]
-    bigrams = count_bigrams(sequences, 13)
-    classes = assign_classes(sequences, 13, classes=number, largest=12, rounds=100)
+    dense = np.zeros((13, 13))
+    for sequence in sequences:
+        np.add.at(dense, (sequence, np.concatenate([[0], sequence[:-1]])), 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_classes, "LARGEST_CLASS", 6.0)
+        patch.setattr(word_classes, "EXCHANGE_ROUNDS", 100)
+        classes = assign_classes(sequences, 13, classes=number)
     check_partition(classes, 13, number)
-    dense = bigrams.toarray()
     best = log_likelihood(dense, classes)
     for word in range(1, 13):
         for other in range(number):
@@ -66,9 +70,11 @@ def test_that_no_single_move_improves_on_the_clustering(seed: int, number: int) 
                 assert log_likelihood(dense, WordClasses(moved)) <= best + 1e-6
 
 
-def test_that_clustering_keeps_classes_small_and_takes_words_that_never_occur() -> None:
-    sequences = [sequence for sequence in make_sequences() if len(sequence)]
-    classes = assign_classes(sequences, 41, classes=6, largest=8)
+def test_that_clustering_keeps_classes_small_and_takes_words_that_never_occur(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(word_classes, "LARGEST_CLASS", 1.2)
+    classes = assign_classes(make_sequences(), 41, classes=6)
     check_partition(classes, 41, 6)
     assert np.bincount(classes.class_of[1:]).max() <= 8
 
