@@ -1,22 +1,28 @@
 """The training loop: one for P, for the proposals and for the LSTM baseline.
 
 Every random decision is drawn from (seed, epoch, batch), never from a running state, so a training that was interrupted and
-resumed gives the same weights, bit for bit, as one that was not.
+resumed gives the same weights, bit for bit, as one that was not. A checkpoint has all that it needs to go on, in one file that is
+renamed into its place when every byte of it is on the disk: whatever happens to the process, the last whole one is there.
 """
 
 import copy
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
 from entitynlm.config import TrainingConfig, to_dict
-from entitynlm.errors import TrainingError
+from entitynlm.errors import ModelError, TrainingError
+from entitynlm.files import write_atomically
 from entitynlm.model.batch.scores import Carried, Network, Scores, Window, cut_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import DrawnNoise, FixedNoise
@@ -47,7 +53,10 @@ class TrainingState:
 
 
 class Training:
-    """A training under way: ``run`` goes on from ``state`` until it ends or is asked to stop."""
+    """A training under way: ``run`` goes on from ``state`` until it ends or is asked to stop.
+
+    :ivar checkpoint: a file that is written after each epoch, now and then within long ones, and when the training is stopped.
+    """
 
     def __init__(
         self,
@@ -59,6 +68,7 @@ class Training:
         seed: int,
     ) -> None:
         self.network = network
+        self.checkpoint: Path | None = None
         self.config = config
         self.seed = seed
         self.names = [document.id for document in train if len(document)]
@@ -71,31 +81,27 @@ class Training:
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
         self._speed = 0.0  # words per second
-        self._save: Callable[[], None] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Describe the settings that fix the result, for JSON."""
         return {"model": to_dict(self.network.config), "training": to_dict(self.config), "seed": self.seed}
 
     def run(
-        self,
-        progress: Progress = SILENT,
-        *,
-        on_epoch: Callable[[dict[str, Any]], None] | None = None,
-        save: Callable[[], None] | None = None,
+        self, progress: Progress = SILENT, *, on_epoch: Callable[[dict[str, Any]], None] | None = None
     ) -> bool:
         """Train; the best weights are in the network at the end. False if ``progress`` interrupted it (it can be resumed).
 
-        :param save: called now and then within long epochs.
+        :param on_epoch: called with the losses of each epoch, before the checkpoint is written.
         """
         part = self.network.config.mode
-        self._save = save
         while not self.state.finished:
             if not self._run_epoch(progress, f"{part}, epoch {self.state.epoch + 1}"):
+                self.save()
                 return False
             record = self._finish_epoch()
             if on_epoch:
                 on_epoch(record)
+            self.save()
             dev = record["dev"]
             progress.message(
                 f"{part} epoch {record['epoch']}: train {record['train_loss']:.4f}, dev {record['dev_loss']:.4f} "
@@ -130,8 +136,8 @@ class Training:
                 progress.advance(task, words, told)
             except KeyboardInterrupt:
                 return False
-            if self._save and now - saved > CHECKPOINT_SECONDS:
-                self._save()
+            if now - saved > CHECKPOINT_SECONDS:
+                self.save()
                 saved = time.perf_counter()
         progress.finish(task)
         return True
@@ -200,6 +206,58 @@ class Training:
         state.finished = state.epoch >= config.epochs or state.bad_epochs >= config.patience
         state.history.append(record)
         return record
+
+    def save(self) -> None:
+        """Write the checkpoint, if there is to be one."""
+        if self.checkpoint is None:
+            return
+        optimizer = self.optimizer.state_dict()
+        tensors = {
+            **{f"weights.{name}": value for name, value in self.network.state_dict().items()},
+            **{f"best.{name}": value for name, value in self.best_weights.items()},
+            **{
+                f"optimizer.{index}.{name}": torch.as_tensor(value)
+                for index, values in optimizer["state"].items()
+                for name, value in values.items()
+            },
+        }
+        state = {
+            "progress": asdict(self.state),
+            "groups": optimizer["param_groups"],
+            "settings": self.describe(),
+        }
+        own = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+        with write_atomically(self.checkpoint, "wb", durable=True) as stream:
+            stream.write(save(own, {"state": json.dumps(state)}))
+
+    def load(self, path: Path) -> None:
+        """Go on from where a checkpoint was written, which must have been made with the same settings."""
+        try:
+            with safe_open(path, "pt") as stored_file:
+                state = json.loads(stored_file.metadata()["state"])
+                tensors = {name: stored_file.get_tensor(name) for name in stored_file.keys()}  # noqa: SIM118
+            stored, settings = state["settings"], self.describe()
+            if different := sorted(
+                key for key in {*stored, *settings} if stored.get(key) != settings.get(key)
+            ):
+                raise ModelError(
+                    f"{path}: this checkpoint was made with other settings ({', '.join(different)}); "
+                    "train into another folder, or without --resume"
+                )
+            parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "optimizer": {}}
+            for key, value in tensors.items():
+                part, _, name = key.partition(".")
+                parts[part][name] = value
+            self.network.load_state_dict(parts["weights"])
+            self.best_weights = parts["best"]
+            moments: dict[int, dict[str, Tensor]] = {}
+            for key, value in parts["optimizer"].items():
+                index, name = key.split(".", 1)
+                moments.setdefault(int(index), {})[name] = value
+            self.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
+            self.state = TrainingState(**state["progress"])
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            raise ModelError(f"{path}: this checkpoint can't be used ({error})") from error
 
 
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:

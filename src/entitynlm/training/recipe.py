@@ -23,7 +23,6 @@ from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Training, derive_seed
 from entitynlm.training.settings import Settings
 
@@ -167,32 +166,24 @@ def run_training(
 ) -> bool:
     """Train a part to its end, with a checkpoint and a log in ``folder``; False if it was interrupted."""
     mode = training.network.config.mode
-    checkpoint = folder / "checkpoints" / f"{mode}.safetensors" if folder else None
+    training.checkpoint = checkpoint = folder and folder / "checkpoints" / f"{mode}.safetensors"
     if resume and checkpoint and checkpoint.exists():
-        load_checkpoint(training, checkpoint)
+        training.load(checkpoint)
         if on_epoch:
             for record in training.state.history:
                 on_epoch(mode, record)
 
-    def save() -> None:
-        if checkpoint:
-            save_checkpoint(training, checkpoint)
-
     def finish_epoch(record: dict[str, Any]) -> None:
-        if folder:  # the log first: a finished training that is resumed writes no more of it
+        if folder:
             write_log(folder / LOG, mode, training.state.history)
-        save()
         if on_epoch:
             on_epoch(mode, record)
 
     try:
-        finished = training.run(progress, on_epoch=finish_epoch, save=save)
+        return training.run(progress, on_epoch=finish_epoch)
     except TrainingError as error:
         kept = f". The checkpoint of epoch {training.state.epoch} is kept in {checkpoint}"
         raise TrainingError(f"{error}{kept if checkpoint and checkpoint.exists() else ''}") from error
-    if not finished:
-        save()
-    return finished
 
 
 def start_from_glove(network: Network, encoder: Encoder) -> None:
