@@ -10,11 +10,12 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import entitynlm
+from entitynlm import default_model
 from entitynlm.default_model import MODEL_VARIABLE, choose_model, explain_default
 from entitynlm.errors import ModelError
 from entitynlm.interfaces.cli import app
 from entitynlm.model import packaged
-from entitynlm.model.packaged import ON_SMOLLM2, SMALL, check_language_model_of, choose_default
+from entitynlm.model.packaged import ON_SMOLLM2, SMALL, check_language_model_of
 from entitynlm.text.formats.registry import read_documents
 from support.small_bundles import make_bundle
 from support.small_model import STORY
@@ -48,15 +49,17 @@ def miss(monkeypatch: pytest.MonkeyPatch, commands: list[str]) -> None:
 
 
 def test_the_better_model_is_the_default_where_its_language_model_is_installed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    miss(monkeypatch, [])
-    assert choose_default(folder) == (ON_SMOLLM2, "the language model smollm2 is installed")
+    monkeypatch.delenv(MODEL_VARIABLE)
+    monkeypatch.setattr(default_model, "list_installs", list)
+    assert explain_default() == (ON_SMOLLM2, "the language model smollm2 is installed")
 
 
-def test_the_small_model_is_the_default_elsewhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    miss(monkeypatch, COMMANDS)
-    name, reason = choose_default(folder)
+def test_the_small_model_is_the_default_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(MODEL_VARIABLE)
+    monkeypatch.setattr(default_model, "list_installs", lambda: COMMANDS)
+    name, reason = explain_default()
     assert name == SMALL and reason.endswith("pip install this && pip install that")
 
 
@@ -79,8 +82,6 @@ def test_whoever_asks_for_a_model_without_its_language_model_is_told_what_brings
 
 
 def test_the_variable_chooses(tmp_path: Path, story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(MODEL_VARIABLE)
-    assert explain_default() == choose_default()
     own = entitynlm.EntityNLM(make_bundle()[0])
     own.save_pretrained(tmp_path / "own")
     monkeypatch.setenv(MODEL_VARIABLE, str(tmp_path / "own"))

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, list_installs
-from entitynlm.model.packaged import choose_default, list_models
+from entitynlm.model.packaged import ON_SMOLLM2, SMALL, list_models
 
 MODEL_VARIABLE = "ENTITYNLM_MODEL"
 
@@ -13,7 +13,9 @@ def explain_default() -> tuple[str, str]:
     """Name the default model, and say why it is the default."""
     if chosen := os.environ.get(MODEL_VARIABLE):
         return chosen, f"{MODEL_VARIABLE} names it"
-    return choose_default()
+    if commands := list_installs():
+        return SMALL, f"{ON_SMOLLM2} needs a language model that is not installed: {' && '.join(commands)}"
+    return ON_SMOLLM2, f"the language model {SMOLLM2} is installed"
 
 
 def choose_model(model: str | Path | None) -> str:

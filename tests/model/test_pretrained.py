@@ -14,6 +14,7 @@ import torch
 
 from entitynlm.errors import ModelError
 from entitynlm.files import HASH_LIST
+from entitynlm.model import packaged
 from entitynlm.model.packaged import find_model, list_models
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
 from support.small_bundles import make_bundle
@@ -74,11 +75,11 @@ def test_a_format_to_come_is_refused(folder: Path) -> None:
         load_pretrained(folder)
 
 
-def test_models_of_the_package_are_found_by_name(folder: Path) -> None:
-    assert list_models(folder.parent) == ["a-model"]
-    assert find_model("a-model", folder=folder.parent) == folder
+def test_models_of_the_package_are_found_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packaged, "PACKAGED_MODELS", folder.parent)
+    assert list_models() == ["a-model"] and find_model("a-model") == folder
     with pytest.raises(ModelError, match="no model of the package"):
-        find_model("another", folder=folder.parent)
+        find_model("another")
 
 
 @dataclass

@@ -16,19 +16,19 @@ SMALL = "entitynlm-en"
 ON_SMOLLM2 = "entitynlm-en-smollm2"
 
 
-def list_models(folder: Path = PACKAGED_MODELS) -> list[str]:
+def list_models() -> list[str]:
     """List the names of the models in the package."""
-    return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG_FILE}"))
+    return sorted(path.parent.name for path in PACKAGED_MODELS.glob(f"*/{CONFIG_FILE}"))
 
 
-def find_model(name: str | Path, *, folder: Path = PACKAGED_MODELS) -> Path:
+def find_model(name: str | Path) -> Path:
     """Find the folder of a model: one of the user's own, or one that ships.
 
     A folder of that name wins over a shipped model, so that a user's own model is never shadowed.
     """
-    path, known = Path(name), list_models(folder)
+    path, known = Path(name), list_models()
     if not path.exists() and str(name) in known:
-        return folder / path
+        return PACKAGED_MODELS / path
     if not path.exists() and path.name == str(name):
         raise ModelError(
             f"{name}: there is no folder of this name, and no model of the package ({', '.join(known) or 'none'})"
@@ -57,15 +57,6 @@ def find_file(folder: Path, name: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a name that can't be one
         raise ModelError(f"{folder}: it has no file that is called {name!r} ({error})") from error
     return path
-
-
-def choose_default(folder: Path = PACKAGED_MODELS) -> tuple[str, str]:
-    """Choose the better model of the package where its language model can be read, else the small one; and give the reason."""
-    if ON_SMOLLM2 not in list_models(folder):
-        return SMALL, "the only model of the package"
-    if commands := list_installs():
-        return SMALL, f"{ON_SMOLLM2} needs a language model that is not installed: {' && '.join(commands)}"
-    return ON_SMOLLM2, f"the language model {SMOLLM2} is installed"
 
 
 def read_language_model(folder: Path) -> dict[str, str] | None:
