@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ModelError
+from entitynlm.inference import scoring
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
@@ -83,11 +84,12 @@ def test_exact_rows_are_the_models_own_figures() -> None:
             assert by_name[name].standard_error == 0
 
 
-def test_rnnlm_scores_windows_as_the_whole() -> None:
+def test_rnnlm_scores_windows_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     pretrained, documents = make_bundle()
     network = pretrained.get_language_model()
     whole = score_baseline(network, documents[0])
-    np.testing.assert_allclose(score_baseline(network, documents[0], window=3), whole, atol=1e-6)
+    monkeypatch.setattr(scoring, "SCORED_WORDS", 3)
+    np.testing.assert_allclose(score_baseline(network, documents[0]), whole, atol=1e-6)
     empty = cut_document(documents[0], 0)
     assert score_baseline(network, empty).shape == (0,)
 

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.scoring import follow_analyses
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.model.batch.scores import Scores, score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -137,7 +138,10 @@ def weigh_analyses(
     Every analysis is a particle that is forced to take it. P's new entities get fresh noise from ``seed``.
     """
     forced = np.stack([np.stack(analysis) for analysis in analyses], axis=1)
-    found = follow_analyses(model, proposal, document, forced, share=prior_share, seed=seed)
+    config = FilterConfig(islands=len(analyses), share=prior_share)
+    found = ParticleFilter(model, proposal, config, np.random.SeedSequence(seed))
+    for chunk in Readings(document).read(model, proposal):
+        found.advance(chunk, end=len(document), forced=forced[:, :, chunk.start : chunk.stop].T)
     return found.parts.sum(0), found.log_q
 
 

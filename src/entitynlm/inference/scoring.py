@@ -11,7 +11,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.model.batch.scores import Carried, Network, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.noise import FixedNoise, Noise
+from entitynlm.model.noise import FixedNoise
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.results import Result
 
@@ -52,38 +52,29 @@ class AnalysisScore(Result):
 
 
 def score_document(
-    network: EntityNetwork,
-    document: EncodedDocument,
-    words: tuple[str, ...],
-    *,
-    noise: Noise | None = None,
-    window: int = SCORED_WORDS,
+    network: EntityNetwork, document: EncodedDocument, words: tuple[str, ...]
 ) -> AnalysisScore:
     """Score one annotated document, a long one by windows in bounded memory.
 
-    By default the noise of new entities is fixed, so that scoring can be repeated exactly.
+    The noise of new entities is fixed, so that scoring can be repeated exactly.
     """
-    r, e, l, x = _score_by_windows(network, document, noise or FixedNoise(), window)
+    r, e, l, x = _score_by_windows(network, document)
     return AnalysisScore(document.id, words, document.origin, r, e, l, x)
 
 
-def score_baseline(
-    network: LanguageModel, document: EncodedDocument, *, window: int = SCORED_WORDS
-) -> np.ndarray:
+def score_baseline(network: LanguageModel, document: EncodedDocument) -> np.ndarray:
     """Give (T,) log p(x_t | x_<t) in nats by the language model without entities, the baseline that a model carries."""
-    return _score_by_windows(network, document, None, window)[3]
+    return _score_by_windows(network, document)[3]
 
 
 @torch.no_grad()
-def _score_by_windows(
-    network: Network, document: EncodedDocument, noise: Noise | None, size: int
-) -> list[np.ndarray]:
+def _score_by_windows(network: Network, document: EncodedDocument) -> list[np.ndarray]:
     """Score windows one after the other, each given what the one before left behind: (T,) of R, E, L and X."""
     network.eval()
     carried: Carried | None = None
     found: list[list[np.ndarray]] = [[np.zeros(0)] for _ in range(4)]
-    for part in iterate_windows(document, network, size) if len(document) else ():
-        result = score_windows(network, [part], noise=noise, carried=carried)
+    for part in iterate_windows(document, network, SCORED_WORDS) if len(document) else ():
+        result = score_windows(network, [part], noise=FixedNoise(), carried=carried)
         carried = result.carried.select(network.backbone, [0])
         for variable, name in zip(found, "relx", strict=True):
             variable.append(getattr(result.scores, name).double().cpu().numpy())
@@ -93,24 +84,11 @@ def _score_by_windows(
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:
     """Give (V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
 
-    Each analysis is a particle that is forced to take it, so what analyses share is computed once.
+    Each analysis is a particle, on an island of its own, that is forced to take it, so what analyses share is computed once.
     """
-    return follow_analyses(network, network, document, analyses, share=1.0).parts.T
-
-
-def follow_analyses(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    document: EncodedDocument,
-    analyses: np.ndarray,
-    *,
-    share: float = 0.0,
-    seed: int = 0,
-) -> ParticleFilter:
-    """Lead particles through a document along given analyses (3, V, T), each on an island of its own."""
-    config = FilterConfig(islands=analyses.shape[1], share=share)
-    particle_filter = ParticleFilter(model, proposal, config, np.random.SeedSequence(seed))
-    for chunk in Readings(document).read(model, proposal):
+    config = FilterConfig(islands=analyses.shape[1], share=1.0)
+    particle_filter = ParticleFilter(network, network, config, np.random.SeedSequence(0))
+    for chunk in Readings(document).read(network):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)
-    return particle_filter
+    return particle_filter.parts.T
