@@ -161,7 +161,7 @@ EQUATION_8 = {  # the page, the slow twin, the scan and the sampler's kernel
     "model/entitynlm.py",
     "model/reference.py",
     "model/batch/scan.py",
-    "inference/entity_rows.py",
+    "inference/state_tables.py",
 }
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from entitynlm.model.standardisation import CLIP, LARGEST_ACTIVATION, Standardisation
+from entitynlm.model.additions import CLIP, LARGEST_ACTIVATION, Standardisation
 
 
 def test_usual_states_get_mean_zero_and_deviation_one() -> None:

@@ -17,8 +17,7 @@ from entitynlm import files
 from entitynlm.errors import ModelError
 from entitynlm.files import HASH_LIST
 from entitynlm.model import packaged
-from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained
-from entitynlm.model.stored_weights import build_network, read_weights
+from entitynlm.model.pretrained import CONFIG_FILE, build_network, load_pretrained, read_weights
 from support.small_model import store_model
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from entitynlm.prediction.contexts import extract_contexts
-from entitynlm.prediction.features import (
+from entitynlm.prediction.contexts import (
     NUMBER_OF_BUCKETS,
     SIZE,
     extract_candidate_features,
+    extract_contexts,
     extract_shallow_features,
 )
 from support.tea_stories import make_tea_story

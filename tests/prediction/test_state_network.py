@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.prediction.features import SIZE
+from entitynlm.prediction.contexts import SIZE
 from entitynlm.prediction.predictor import StateNetwork
 from entitynlm.prediction.slot_batches import SlotBatch, join_batches
 

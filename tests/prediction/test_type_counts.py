@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from entitynlm.prediction.contexts import extract_contexts
-from entitynlm.prediction.type_counts import BACK_OFF_LEVELS, ScenarioClassifier, TypeCounts, collect_verbs
+from entitynlm.prediction.loglinear import BACK_OFF_LEVELS, ScenarioClassifier, TypeCounts, collect_verbs
 from entitynlm.text.document import Document
 from support.tea_stories import make_tea_story
 

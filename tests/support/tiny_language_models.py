@@ -41,7 +41,7 @@ def make_tokenizer() -> Any:
 def import_or_skip() -> Any:
     """The package ``transformers``; a test without it is skipped."""
     pytest.importorskip("transformers", reason="needs the extra [pretrained]")
-    from entitynlm.model.backbones.huggingface.dequantisation import import_transformers
+    from entitynlm.model.backbones.huggingface.weights import import_transformers
 
     return import_transformers("a test")
 

@@ -25,8 +25,7 @@ from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.pretrained import StoredComponent
-from entitynlm.model.stored_weights import build_network
+from entitynlm.model.pretrained import StoredComponent, build_network
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Span
 from entitynlm.text.english import PRONOUNS

@@ -21,8 +21,8 @@ from entitynlm.coref.cluster_features import CLUSTER_FEATURES, ClusterWeights
 from entitynlm.coref.mention_table import CLASSES, MENTION_FEATURES, Floats, MentionTable
 from entitynlm.coref.pair_features import PAIR_FEATURES, Pairs
 from entitynlm.coref.word_inputs import ROW, SHAPES, WordInputs
+from entitynlm.model.additions import Standardisation
 from entitynlm.model.encoding.preprocessing import IntArray
-from entitynlm.model.standardisation import Standardisation
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30)
 LIKELY_BOUND = -3.5

@@ -19,12 +19,11 @@ from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction import evaluation
 from entitynlm.prediction.choices import AlwaysNew, Chooser
 from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
-from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
+from entitynlm.prediction.loglinear import TypeCounts, extract_modi, extract_shallow, fit_chooser
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.predictor import EntityPredictor, StateChooser, train_predictor
 from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
-from entitynlm.prediction.type_counts import TypeCounts
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 

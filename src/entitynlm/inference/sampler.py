@@ -16,7 +16,6 @@ drawn outside, three per word and island whether they are used or not.
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.inference.entity_rows import create_entity, multiply, update_row_once
 from entitynlm.inference.kernels import (
     FAST,
     count_draws,
@@ -37,7 +36,7 @@ from entitynlm.inference.particles import (
     Particles,
     Segment,
 )
-from entitynlm.inference.state_tables import NetworkArrays, Rows
+from entitynlm.inference.state_tables import NetworkArrays, Rows, create_entity, multiply, update_row_once
 from entitynlm.model.batch.document_index import COUNT, MENTION, SENTENCE, TOKEN, TYPE
 
 

@@ -19,9 +19,8 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.entity_rows import score_rows
 from entitynlm.inference.readings import Chunk
-from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.state_tables import StateTable, score_rows
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import find_mention_positions

@@ -21,7 +21,7 @@ from entitynlm.inference.scoring import score_baseline
 from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
 from entitynlm.lm.next_words import NextWords
-from entitynlm.model.batch.pieces import Pieces
+from entitynlm.model.batch.scores import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from entitynlm.model.additions import Narrowing, SphereProjection
-from entitynlm.model.standardisation import CLIP
+from entitynlm.model.additions import CLIP, Narrowing, SphereProjection
 
 if TYPE_CHECKING:
     from entitynlm.model.entitynlm import EntityNetwork

@@ -24,10 +24,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.embeddings import GLOVE, load_glove
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.pretrained import StoredComponent
-from entitynlm.model.stored_weights import build_network
+from entitynlm.model.pretrained import StoredComponent, build_network
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.features import SIZE
+from entitynlm.prediction.contexts import SIZE
 from entitynlm.prediction.slot_batches import (
     NO_HEAD,
     RECENT_CANDIDATES,

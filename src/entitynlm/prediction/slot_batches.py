@@ -15,8 +15,13 @@ from torch import Tensor
 from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.contexts import PRONOUN_HEADS, Context, extract_contexts, stem
-from entitynlm.prediction.features import extract_candidate_features
+from entitynlm.prediction.contexts import (
+    PRONOUN_HEADS,
+    Context,
+    extract_candidate_features,
+    extract_contexts,
+    stem,
+)
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document

@@ -27,7 +27,7 @@ from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import count_mention_positions
-from entitynlm.model.batch.pieces import log_prob_chosen_words
+from entitynlm.model.batch.scores import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 
 LARGEST_BATCH = 2**20

@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from entitynlm.errors import ModelError
-from entitynlm.model.backbones.huggingface.piece_table import ALPHANUMERIC, BLANK, MARK_ENDING, PieceTable
+from entitynlm.model.backbones.huggingface.tokenizer import ALPHANUMERIC, BLANK, MARK_ENDING, PieceTable
 from support.small_tokenizers import BYTE_LEVEL, KINDS, SPECIAL, make_subwords, train_tokenizer
 
 

