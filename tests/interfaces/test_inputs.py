@@ -9,13 +9,14 @@ import pytest
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import (
-    TextOptions,
     choose_format,
     expand_files,
     is_folder,
     name_outputs,
+    pick_document,
     read_inputs,
 )
+from entitynlm.text.document import Document
 
 LINE = '{"doc_id": "%s", "sentences": [["Anna", "slept"]], "clusters": []}\n'
 
@@ -40,13 +41,12 @@ def test_files_are_looked_at_before_the_first_document_is_wanted(tmp_path: Path)
         read_inputs([str(bad)], Terminal(quiet=True))
 
 
-def test_one_document_by_its_id(tmp_path: Path) -> None:
-    path = tmp_path / "both.jsonl"
-    path.write_text(LINE % "one" + LINE % "two")
-    assert TextOptions(str(path)).read(Terminal(quiet=True)).id == "one"
-    assert TextOptions(str(path), "two").read(Terminal(quiet=True)).id == "two"
+def test_one_document_by_its_id() -> None:
+    both = [Document("one", ("Hi",)), Document("two", ("Ho",))]
+    assert pick_document(both, "both.jsonl", None).id == "one"
+    assert pick_document(both, "both.jsonl", "two").id == "two"
     with pytest.raises(DataError, match="expected an id such as one, two"):
-        TextOptions(str(path), "three").read(Terminal(quiet=True))
+        pick_document(both, "both.jsonl", "three")
 
 
 def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:

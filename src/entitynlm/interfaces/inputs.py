@@ -3,7 +3,6 @@
 import glob
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, check_outputs, has_name, write_text
-from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.detokenization import join_tokens
@@ -131,23 +129,6 @@ def check_mentions(document: Document) -> None:
     if not document.mentions:
         hint = "Annotate it first (entitynlm annotate --to jsonl)"
         raise DataError("this text has no mentions to use", path=document.id, hint=hint)
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """One document of a file."""
-
-    file: options.File = STANDARD
-    document: options.DocumentId = None
-    format: options.Format = None
-
-    def read(self, terminal: Terminal, *, mentions: str = "auto") -> Document:
-        """Read the document; with ``mentions`` "given" it must have some."""
-        documents = (document for _, document in read_inputs([self.file], terminal, format=self.format))
-        found = pick_document(documents, self.file, self.document)
-        if mentions == "given":
-            require_mentions(iter([(self.file, found)]), "--mentions given", terminal)
-        return found
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:

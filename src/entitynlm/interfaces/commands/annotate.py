@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
@@ -177,13 +179,7 @@ def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:
             for entity in document.entities
         ],
         "quotations": [
-            {
-                "start": quotation.start,
-                "end": quotation.end,
-                "speaker": quotation.speaker,
-                "addressee": quotation.addressee,
-                "text": document.words(*quotation.span),
-            }
+            {**structs.asdict(quotation), "text": document.words(*quotation.span)}
             for quotation in document.quotations
         ],
     }

@@ -15,23 +15,10 @@ from entitynlm.progress import track
 from entitynlm.text.corpora.pdnc import TEXT_FILE, list_novels, read_novel
 from entitynlm.text.formats.registry import read_documents
 
-HEADINGS = {
-    "mentions found": "found",
-    "mentions B³": "B³",
-    "mentions one to one": "1:1",
-    "names B³": "names B³",
-    "names one to one": "1:1",
-    "quotations found": "quotes",
-    "speakers": "speakers",
-    "explicit speakers": "explicit",
-    "anaphoric speakers": "anaphoric",
-    "implicit speakers": "implicit",
-}
-OTHER_HEADINGS = ("nearest name", "nearest mention", "alternation")
 REMARKS = (
     "found, B³, 1:1: mentions inside of quotations; 1:1 is the share that is right when each entity stands for one character.",
     "speakers: right in % of all quotations; nearest name, nearest mention, alternation: baselines on the same entities.",
-    "rows: major and intermediate characters with a row of their own; right: with the right gender and no alias of another.",
+    "rows: of major and intermediate characters those with one of their own; right: right gender, no alias of another.",
 )
 
 
@@ -76,7 +63,13 @@ def evaluate_books(
             "memory in MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
     mean = {name: _average([row[name] for row in rows.values()]) for name in next(iter(rows.values()))}
-    _print(rows | {"mean": mean}, terminal)
+    from entitynlm.interfaces.views import draw_table
+
+    columns = rows | {"mean": mean}
+    lines = [(figure, *(_show(column[figure]) for column in columns.values())) for figure in mean]
+    terminal.print(draw_table(("", *columns), lines, right=(*columns,)))
+    for remark in REMARKS:
+        terminal.print(remark, style="dim", markup=False)
     terminal.write_json({"task": "evaluate books", "split": split, "novels": rows, "mean": mean})
 
 
@@ -85,30 +78,5 @@ def _average(values: list[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _print(rows: dict[str, dict[str, Any]], terminal: Terminal) -> None:
-    from entitynlm.interfaces.views import draw_table
-
-    headings = ("novel", *HEADINGS.values())
-    shown = [(name, *(_show(row[figure], 1) for figure in HEADINGS)) for name, row in rows.items()]
-    terminal.print(draw_table(headings, shown, right=headings[1:]))
-    others = ("novel", *OTHER_HEADINGS, "rows", "right", "CPU-seconds", "MB")
-    more = [
-        (
-            name,
-            *(_show(row[figure], 1) for figure in OTHER_HEADINGS),
-            f"{_show(row['own rows'])} of {_show(row['characters'])}",
-            _show(row["right rows"]),
-            _show(row["CPU-seconds"]),
-            _show(row["memory in MB"]),
-        )
-        for name, row in rows.items()
-    ]
-    terminal.print(draw_table(others, more, right=others[1:]))
-    for remark in REMARKS:
-        terminal.print(remark, style="dim", markup=False)
-
-
-def _show(value: float | None, digits: int = 0) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.{digits}f}" if digits or value == int(value) or value > 100 else f"{value:.1f}"
+def _show(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f}".removesuffix(".0")

@@ -2,16 +2,18 @@
 
 from pathlib import Path
 
-from entitynlm.files import write_text
+from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import TextOptions, name_of
+from entitynlm.interfaces.inputs import check_mentions, name_of, pick_document, read_inputs
 
 
 def report(
     *,
-    text: TextOptions,
+    file: options.File = STANDARD,
+    document: options.DocumentId = None,
+    format: options.Format = None,
     out: options.OutputPath = Path("report.html"),
     model: options.ModelOptions,
     title: str | None = None,
@@ -34,13 +36,16 @@ def report(
     :param out: The page's file.
     :param title: Title of the page; default: the file's name.
     """
-    document = text.read(terminal, mentions=measuring.mentions)
-    made = measuring.report(model.load(terminal), document, terminal)
+    documents = read_inputs([file], terminal, format=format)
+    found = pick_document((one for _, one in documents), file, document)
+    if measuring.mentions == "given":
+        check_mentions(found)
+    made = measuring.report(model.load(terminal), found, terminal)
     from entitynlm.report.page import write_page
 
-    page = write_page(made, title=title or name_of(text.file), model=Path(model.model).name)
+    page = write_page(made, title=title or name_of(file), model=Path(model.model).name)
     write_text(out, page)
     terminal.print(f"wrote {print_path(out)} ({len(page) / 1e6:.1f} MB): open it in a browser", markup=False)
     heading = {"task": "report", "model": model.model, "out": str(out), "seed": measuring.seed}
     counts = {"mentions": len(made.mentions), "entities": len(made.characters)}  # also those that P can't see
-    terminal.write_json({**heading, **summarise(text.file, made.tables), **counts})
+    terminal.write_json({**heading, **summarise(file, made.tables), **counts})
