@@ -16,9 +16,8 @@ from typing import Any
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
 from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
-from entitynlm.coref.metrics.coreference import CorpusCounts, join_counts, score_documents
+from entitynlm.coref.metrics.coreference import CorpusCounts, compare_systems, join_counts, score_documents
 from entitynlm.coref.metrics.documents import annotates_singletons, clean_key
-from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.coref.ranker.ranker import Ranker
 from entitynlm.coref.reranking import ScoredList, SearchResult, score_list, search_weight
 from entitynlm.errors import ConfigError

@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.coref.metrics.significance import compare_systems
+from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts, compare_systems
 from entitynlm.errors import ConfigError, DataError
 
 

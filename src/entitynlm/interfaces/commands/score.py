@@ -7,9 +7,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from entitynlm.coref.metrics.alignment import align_documents
-from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_metrics, count_alignments
+from entitynlm.coref.metrics.coreference import (
+    METRICS,
+    CorpusCounts,
+    choose_metrics,
+    compare_systems,
+    count_alignments,
+)
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
-from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.errors import DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options

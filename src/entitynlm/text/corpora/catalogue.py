@@ -57,10 +57,6 @@ class CatalogueEntry:
             return f"download it from {self.home}, then: entitynlm data get {self.name} --from FILE.zip"
         return f"licensed, see {self.home}; then name your folder"
 
-    def count_present(self, folder: Path) -> int:
-        """Count the files that are in ``folder`` (by name alone, which is quick)."""
-        return sum((folder / name).is_file() for name in self.files)
-
 
 CATALOGUE_FOLDER = Path(__file__).parents[2] / "resources"
 CATALOGUE: Mapping[str, CatalogueEntry] = {

@@ -12,17 +12,10 @@ from typing import Any, BinaryIO, cast
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, BoundedStream, as_text, open_binary, write_atomically
 from entitynlm.text.document import Document
-from entitynlm.text.formats import (
-    brat,
-    conll2012,
-    conllu,
-    inscript,
-    jsonlines,
-    pandoc,
-    plain_text,
-    spacy_docs,
-)
+from entitynlm.text.formats import brat, conll2012, inscript, jsonlines, pandoc, plain_text, spacy_docs
 from entitynlm.text.formats.base import Format, Report, Source, ignore
+from entitynlm.text.formats.conllu import reader as conllu_reader
+from entitynlm.text.formats.conllu import writer as conllu_writer
 
 SAMPLE_BYTES = 65536
 
@@ -33,7 +26,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format("conll2012", "CoNLL-2012 columns: OntoNotes, LitBank, official scorer", ".conll",
            conll2012.recognise, conll2012.read, conll2012.write),
     Format("conllu", "CoNLL-U with Entity= in MISC (OntoGUM, GUM, CorefUD)", ".conllu",
-           conllu.recognise, conllu.read, conllu.write),
+           conllu_reader.recognise, conllu_reader.read, conllu_writer.write),
     Format("inscript", "InScript stories with participant chains (.txt.drs columns)", ".txt.drs",
            inscript.recognise, inscript.read),
     Format("jsonl", "JSON lines of e2e-coref, fastcoref and this package", ".jsonl",
