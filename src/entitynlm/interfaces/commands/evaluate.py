@@ -11,7 +11,6 @@ from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settin
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.result_tables import present
 
 
 def evaluate_lm(
@@ -63,7 +62,7 @@ def evaluate_lm(
             pretrained = terminal.load_model(chosen, source.device)
             found = experiment.evaluate(pretrained)
             facts = {"model": str(chosen), "vocabulary": len(pretrained.encoder.tokenizer)}
-    present(table1.describe(found, corpus=corpus.name, facts=facts), terminal, training.out)
+    shared.present(table1.describe(found, corpus=corpus.name, facts=facts), terminal, training.out)
 
 
 def evaluate_coref(
@@ -129,7 +128,9 @@ def evaluate_coref(
                 facts = {"model": str(model)}
             given = () if scores is None else (read_baseline, scores.name)
             found = [experiment.evaluate(documents, names, pretrained, *given)]
-    present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out)
+    shared.present(
+        table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out
+    )
 
 
 def evaluate_entity(
@@ -191,4 +192,4 @@ def evaluate_entity(
             found = experiment.evaluate(names, pretrained, seed=numbers[0])
             facts = {"model": None if model is None else str(model), "seed": numbers[0]}
     result = table3.describe(found, corpus=corpus.name, split=split or "all", facts=facts)
-    present(result, terminal, training.out)
+    shared.present(result, terminal, training.out)

@@ -1,7 +1,8 @@
-"""Options of the verbs ``evaluate lm``, ``coref`` and ``entity``, and the runner that shows its progress in the terminal."""
+"""Options of the verbs ``evaluate lm``, ``coref`` and ``entity``, the runner that shows its progress, and their result tables."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,12 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from entitynlm.errors import ConfigError
+from entitynlm.experiments.table import ExperimentResult, ResultTable, write_markdown
+from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.train import follow_training, parse_changes
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from entitynlm.experiments.runner import Runner
     from entitynlm.experiments.table1_language_modelling import LanguageModelling
     from entitynlm.text.corpora.corpus import Corpus
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 LIKELIHOODS = "marginal,words-only,words-mean,words-mean-P,joint,given-entities"
 
-Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
+TABLE_WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the lines
 _ANNOTATED = "A corpus folder (entitynlm data list) or an annotated file."
 _MODEL = "Measure this model: a folder that entitynlm train has written, or a packaged model."
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
@@ -173,3 +178,34 @@ def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> It
             raise typer.Exit(130) from None
         if out is not None:
             progress.message("done")
+
+
+def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> None:
+    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``."""
+    for table in result.tables:
+        terminal.print(f"\n{table.title}", style="bold", markup=False)
+        terminal.out.width = max(
+            TABLE_WIDTH, terminal.out.width
+        )  # also where the terminal is narrow or a file
+        terminal.print(draw_results(table), crop=False)
+        for remark in table.remarks:
+            terminal.print(f"  {remark}", style="dim", markup=False)
+    if out is not None:
+        write_text(out / "tables.md", write_markdown(result))
+        write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
+        terminal.print(f"models and tables are in {print_path(out)}", markup=False)
+    terminal.write_json(result.figures)
+
+
+def draw_results(table: ResultTable) -> Table:
+    """Draw a table of results: figures to the right, and rows that can't be compared dimmed."""
+    from rich.text import Text
+
+    from entitynlm.interfaces.views import draw_table
+
+    right = [heading for number, heading in enumerate(table.heading) if table.is_number(number)]
+    rows = [
+        [Text(cell, style="" if row.comparable else "dim") for cell in cells]
+        for row, cells in zip(table.rows, table.list_cells(), strict=True)
+    ]
+    return draw_table(table.heading, rows, right=right, header_style="bold", no_wrap=True)
