@@ -358,8 +358,3 @@ def write_hash_list(folder: Path, names: Iterable[str]) -> None:
     """List the hashes of a folder's files, when all of them are there."""
     lines = [f"{hash_file(folder / name)}  {name}\n" for name in sorted(names)]
     write_text(folder / HASH_LIST, "".join(lines))
-
-
-def as_text(stream: BinaryIO) -> TextIO:
-    """A text layer over a binary stream, for writers."""
-    return io.TextIOWrapper(stream, encoding="utf-8", newline="\n", errors="replace", write_through=True)

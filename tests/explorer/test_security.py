@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-import srsly
 
 from entitynlm.explorer import security, uploads
 from entitynlm.explorer.security import Guard, list_hosts, make_token
@@ -67,22 +65,10 @@ def upload(client: Any, name: str, content: bytes) -> str:
     return str(answer.json()["error"])
 
 
-@pytest.mark.parametrize(
-    ("name", "pack"),
-    [("a.txt.gz", gzip.compress), ("a.spacy", lambda words: zlib.compress(b"\x81\xa7version" + words))],
-)
-def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any, name: str, pack: Any) -> None:
-    bomb = pack(b"word " * 6_000_000)
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any) -> None:
+    bomb = gzip.compress(b"word " * 6_000_000)
     assert len(bomb) < 100_000
-    assert upload(client, name, bomb) == f"{name}: it has more than 20 MB when it is unpacked"
-
-
-def test_a_file_of_a_million_empty_documents_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = bytes(4 * 1_000_000)
-    fields = {"version": "0.1", "attrs": [65, 67], "tokens": b"", "spaces": b"", "lengths": lengths}
-    bomb = zlib.compress(srsly.msgpack_dumps({**fields, "strings": [], "cats": [], "flags": []}))
-    monkeypatch.setattr(uploads, "SECONDS", 30.0)
-    assert len(bomb) < 10_000 and upload(client, "a.spacy", bomb)
+    assert upload(client, "a.txt.gz", bomb) == "a.txt.gz: it has more than 20 MB when it is unpacked"
 
 
 def test_reading_ends_after_some_seconds(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,7 +165,7 @@ def test_a_file_becomes_a_file(run: Run, story: Path, tmp_path: Path) -> None:
     assert again.clusters() == RUNNING_EXAMPLE.clusters()
 
 
-@pytest.mark.parametrize("to", ["conllu", "conll2012", "jsonl", "spacy"])
+@pytest.mark.parametrize("to", ["conllu", "conll2012", "jsonl"])
 def test_a_corpus_becomes_a_folder_with_its_splits(run: Run, corpus: Path, tmp_path: Path, to: str) -> None:
     result = run("data", "convert", corpus, tmp_path / "out", "--to", to, "--json", "-")
     assert result.json["documents"] == {"train": 1, "dev": 1, "test": 1}

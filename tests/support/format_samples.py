@@ -98,10 +98,10 @@ def read_data(
     return list(FORMATS[format].read(Source(path, io.BytesIO(raw), on_oddity, dict(options))))
 
 
-def write_data(format: str, *documents: Document) -> str | bytes:
-    """Write documents into the content of a file: text, or bytes in a binary format."""
+def write_data(format: str, *documents: Document) -> str:
+    """Write documents into the content of a file."""
     write = FORMATS[format].write
     assert write is not None
-    stream = io.BytesIO() if FORMATS[format].binary else io.StringIO()
+    stream = io.StringIO()
     write(documents, stream)
     return stream.getvalue()

@@ -11,7 +11,6 @@ import io
 import json
 import shutil
 import tempfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -62,9 +61,7 @@ def read_format(format: str | None, data: bytes) -> None:
     if not (folder / "fuzzed.txt").exists():
         (folder / "fuzzed.txt").write_text(STORY.text or "")  # what brat's annotations are about
     path = folder / "fuzzed.ann"
-    path.write_bytes(
-        zlib.compress(data, 1) if format == "spacy" else data
-    )  # a fuzzer would stay outside of packed files
+    path.write_bytes(data)
     exhaust(path, format)
 
 
@@ -366,8 +363,6 @@ def list_requests() -> list[bytes]:
 
 def list_own(format: str) -> list[bytes]:
     """Files of one format."""
-    if format == "spacy":
-        return [zlib.decompress(SAMPLES[format])]
     return [SAMPLES[format], *([SAMPLES["e2e"], SAMPLES["fastcoref"]] if format == "jsonl" else [])]
 
 

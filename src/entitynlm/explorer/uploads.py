@@ -18,7 +18,7 @@ from entitynlm.text.formats.registry import read_upload
 MOST_UNPACKED = 20 << 20  # bytes
 MOST_MEMORY = 1 << 30  # bytes of address space for reading, beyond those of the libraries
 SMALL_UPLOAD = 256 << 10  # bytes that are read at once, because another process takes a second to start
-PACKED = (b"\x1f\x8b", b"x", b"PK")  # how gzip, zlib (DocBin) and zip begin
+PACKED = (b"\x1f\x8b", b"PK")  # how gzip and zip begin
 MOST_OTHERS = 5  # documents of a file that are named, besides the one that is opened
 SECONDS = 60.0
 

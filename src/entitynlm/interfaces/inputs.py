@@ -178,5 +178,5 @@ def choose_format(to: str | None, out: str, default: str) -> str:
     for name, form in FORMATS.items():
         if form.writable and out.removesuffix(".gz").endswith(form.suffix):
             return name
-    known = "jsonl, conll2012, conllu, spacy"
+    known = "jsonl, conll2012, conllu"
     raise ConfigError(f"{out}: which format is this? Say so with --to ({known})")

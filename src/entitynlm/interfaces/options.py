@@ -166,7 +166,7 @@ Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_ex
 _SET = "Change one setting, for example model.dropout=0.5. May be repeated."
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
 
-_TO = "Format of the output: jsonl, conll2012, conllu or spacy. Default: by the ending of --out."
+_TO = "Format of the output: jsonl, conll2012 or conllu. Default: by the ending of --out."
 To = Annotated[str | None, typer.Option(callback=check_output_format, help=_TO)]
 _JSON = "Write the figures as JSON to FILE; with '-', standard output has the JSON and nothing else."
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]

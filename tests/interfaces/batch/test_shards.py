@@ -54,7 +54,6 @@ def test_a_folder(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "in")
     (corpus / ".hidden").write_text("Ann ran.")
     (corpus / "packed.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Ann ran."}\n' * 30))
-    (corpus / "cut.spacy").write_bytes(b"no DocBin")
     (corpus / "picture.bin").write_bytes(b"\x89PNG\0\1\2")
     shards = plan_shards([str(corpus)], 5)
     assert [shard.name for shard in shards] == [
@@ -64,7 +63,7 @@ def test_a_folder(tmp_path: Path) -> None:
     documents, failures = read_all(shards)
     assert len(documents) == 4 + 12 + 30
     assert set(failures) == {
-        ("wordless", 4), ("news#4", 5), ("latin.txt", None), ("cut.spacy", None), ("picture.bin", None),
+        ("wordless", 4), ("news#4", 5), ("latin.txt", None), ("picture.bin", None),
     }  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def batch_annotate(
       entitynlm batch annotate letters/ --out annotated-letters/
       entitynlm batch annotate "crawl/*.jsonl" --out annotated-crawl/ --engine ray
 
-    :param to: Format of the output: jsonl (default), conll2012, conllu, spacy.
+    :param to: Format of the output: jsonl (default), conll2012, conllu.
     """
     form = get_format(to or "jsonl")
     settings = {"verb": "annotate", "to": form.name, **asdict(annotating)}

@@ -151,7 +151,7 @@ def convert(
 
     :param source: A corpus folder or a file; '-': standard input.
     :param target: A folder for a corpus, a file for a file; '-': standard output.
-    :param to: The format to write: conll2012, conllu, jsonl, spacy.
+    :param to: The format to write: conll2012, conllu, jsonl.
     :param split: Only this split of a corpus, into the one file OUT.
     """
     if target == terminal.json_path == STANDARD:

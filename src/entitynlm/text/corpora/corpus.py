@@ -26,7 +26,7 @@ _SPLIT_WORDS = {
 CARD = "corpus.json"  # a corpus that this package wrote says its name (and that it is generated) in this file
 
 ANNOTATED_ENDINGS = (
-    "_conll", ".conll", ".conllu", ".drs", ".jsonl", ".jsonlines", ".json", ".ann", ".spacy",
+    "_conll", ".conll", ".conllu", ".drs", ".jsonl", ".jsonlines", ".json", ".ann",
 )  # fmt: skip
 TEXT_ENDINGS = (".txt", ".text", *CONVERTED_ENDINGS)
 _NOT_DATA = re.compile(

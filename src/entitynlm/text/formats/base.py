@@ -19,7 +19,7 @@ from entitynlm.text.document import Document
 # What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
 ENDINGS = (
     ".gz", ".drs", ".ann", ".txt", ".jsonl", ".jsonlines", ".json", ".conllu", ".conll",
-    ".spacy", ".epub", ".docx", ".odt", ".rtf", ".html", ".htm", ".xhtml", ".md", ".markdown",
+    ".epub", ".docx", ".odt", ".rtf", ".html", ".htm", ".xhtml", ".md", ".markdown",
 )  # fmt: skip
 
 
@@ -161,7 +161,6 @@ class Format:
     recognise: Callable[[str, bytes], bool]
     read: Reader
     write: Writer | None = None
-    binary: bool = False
 
     @property
     def writable(self) -> bool:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, BoundedStream, as_text, open_binary, write_atomically
+from entitynlm.files import STANDARD, BoundedStream, open_binary, write_atomically
 from entitynlm.text.document import Document
-from entitynlm.text.formats import brat, conll2012, inscript, jsonlines, pandoc, plain_text, spacy_docs
+from entitynlm.text.formats import brat, conll2012, inscript, jsonlines, pandoc, plain_text
 from entitynlm.text.formats.base import Format, Report, Source, ignore
 from entitynlm.text.formats.conllu import reader as conllu_reader
 from entitynlm.text.formats.conllu import writer as conllu_writer
@@ -21,8 +21,6 @@ SAMPLE_BYTES = 65536
 
 # fmt: off
 _TABLE = (  # the strictest test of content first; plain text takes what is left
-    Format("spacy", "spaCy DocBin files with coref_clusters_N span groups", ".spacy",
-           spacy_docs.recognise, spacy_docs.read, spacy_docs.write, binary=True),
     Format("conll2012", "CoNLL-2012 columns: OntoNotes, LitBank, official scorer", ".conll",
            conll2012.recognise, conll2012.read, conll2012.write),
     Format("conllu", "CoNLL-U with Entity= in MISC (OntoGUM, GUM, CorefUD)", ".conllu",
@@ -39,7 +37,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
 # fmt: on
 FORMATS: Mapping[str, Format] = {form.name: form for form in _TABLE}
 
-ANNOTATED = (".conllu", ".conll", ".jsonl", ".jsonlines", ".spacy", ".drs")
+ANNOTATED = (".conllu", ".conll", ".jsonl", ".jsonlines", ".drs")
 """Endings that name a format other than plain text."""
 
 
@@ -133,9 +131,9 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
         path = Path(path) / f"documents{form.suffix}"
     if str(path).endswith(".gz"):
         with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-            binary = cast(BinaryIO, packed)
-            form.write(counted, binary if form.binary else as_text(binary))
+            layout = {"encoding": "utf-8", "newline": "\n", "errors": "replace"}
+            form.write(counted, io.TextIOWrapper(packed, write_through=True, **layout))
     else:
-        with write_atomically(path, "wb" if form.binary else "w") as stream:
+        with write_atomically(path) as stream:
             form.write(counted, stream)
     return next(written)

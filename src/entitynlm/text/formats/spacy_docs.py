@@ -1,88 +1,20 @@
-"""spaCy ``Doc`` objects and DocBin files (``.spacy``), with entities as span groups ``coref_clusters_1``, …
+"""spaCy ``Doc`` objects, with entities as span groups ``coref_clusters_1``, …
 
 What spaCy can hold is where its users look for it, and span groups that were changed in spaCy are read back; the document itself
 is kept in ``doc.user_data["entitynlm"]``.
 """
 
-import contextlib
-import gc
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import IO, Any
+from typing import Any
 
-from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Entity, Mention
-from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS
 
 GROUP_PREFIX = "coref_clusters"
 GROUP = re.compile(rf"{GROUP_PREFIX}_(\d+)")
 DOC_COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
-DOC_ATTRIBUTES = ("TAG", "POS", "LEMMA", "SENT_START")
-
-Complain = Callable[[str], None]
-
-
-def recognise(path: str, sample: bytes) -> bool:
-    """Recognise a zlib stream that begins as a DocBin does."""
-    try:
-        return b"version" in zlib.decompressobj().decompress(sample, 64)
-    except zlib.error:
-        return path.removesuffix(".gz").endswith(".spacy") and bool(sample)
-
-
-def read(source: Source) -> Iterator[Document]:
-    """Read the documents of a DocBin; no code in the file is ever run, whatever the file is."""
-    data = b"".join(source.chunks())
-    _check_unpacked(source, data)
-    number = 0
-    for number, doc in enumerate(_unpack(source, data), start=1):
-        name = f"{source.stem}#{number}"
-        with source.naming():
-            try:
-                document = from_spacy(doc, name, report=source.report)
-            except EntityNLMError:
-                raise
-            except Exception as error:  # strings that the file names but does not hold, for example
-                raise DataError(f"document {name!r} is damaged ({type(error).__name__})") from error
-        yield document
-    if not number:
-        source.report("the file has no documents in it")
-
-
-def _unpack(source: Source, data: bytes) -> Iterator[Any]:
-    """Make the ``Doc`` objects of a DocBin, one at a time."""
-    import spacy
-
-    collecting = gc.isenabled()
-    try:
-        yield from spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab())
-    except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
-        message = f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
-        raise source.error(message) from error
-    finally:
-        if collecting:
-            gc.enable()  # spaCy's decoder leaves it off when it fails
-
-
-def _check_unpacked(source: Source, data: bytes) -> None:
-    """Refuse an upload that unpacks to more than it may, before spaCy unpacks all of it."""
-    if source.most is not None:
-        with contextlib.suppress(zlib.error):  # spaCy's reader says more
-            if len(zlib.decompressobj().decompress(data, source.most + 1)) > source.most:
-                raise source.error(f"it has more than {source.most >> 20} MB when it is unpacked")
-
-
-def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    import spacy
-
-    vocab = spacy.vocab.Vocab()
-    packed = spacy.tokens.DocBin(attrs=DOC_ATTRIBUTES, store_user_data=True)
-    for document in documents:
-        packed.add(to_spacy(document, vocab))
-    stream.write(packed.to_bytes())
 
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
@@ -112,37 +44,30 @@ def list_groups(doc: Any) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
-def from_spacy(doc: Any, name: str | None = None, *, report: Complain = lambda message: None) -> Document:
-    """Make the document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
+def from_spacy(doc: Any, name: str | None = None) -> Document:
+    """Make the document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out, and so are mentions of it alone.
 
     :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
     """
-    kept = _find_kept(doc, report)
+    kept = _find_kept(doc)
     if kept is None:
         arguments, before = read_tokens(doc)
-        if len(doc) and not doc.has_annotation("SENT_START"):
-            report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
         kept = Document(name or "document", **arguments)
     else:
         before = list(range(len(doc) + 1))
-    return kept.with_mentions(*_read_groups(doc, before, kept, report))
+    return kept.with_mentions(*_read_groups(doc, before, kept))
 
 
-def _find_kept(doc: Any, report: Complain) -> Document | None:
+def _find_kept(doc: Any) -> Document | None:
     """Find the document that a ``Doc`` was made from, unless its words were changed since."""
     record = doc.user_data.get(OURS)
     if not isinstance(record, str):
         return None
     kept = Document.from_json(record)
-    if [token.text for token in doc] != list(kept.tokens):
-        report("the words were changed in spaCy; what was kept of the document before that is left out")
-        return None
-    return kept
+    return kept if [token.text for token in doc] == list(kept.tokens) else None
 
 
-def _read_groups(
-    doc: Any, before: list[int], kept: Document, report: Complain
-) -> tuple[list[Mention], dict[str, str]]:
+def _read_groups(doc: Any, before: list[int], kept: Document) -> tuple[list[Mention], dict[str, str]]:
     """Read mentions and entity types; an entity whose group was not changed is that of the kept document."""
     known = dict(enumerate(kept.entities, start=1))
     mentions: list[Mention] = []
@@ -153,8 +78,6 @@ def _read_groups(
             start, end = max(span.start, 0), min(span.end, len(doc))
             if start < end and before[start] < before[end]:
                 spans.append((before[start], before[end]))
-            else:
-                report(f"a mention in {key!r} has no words and was left out")
         entity = known.get(number)
         if entity is not None and [mention.span for mention in entity.mentions] == spans:
             name, kind = entity.id, entity.type
