@@ -57,7 +57,7 @@ def test_a_folder(tmp_path: Path) -> None:
     (corpus / "picture.bin").write_bytes(b"\x89PNG\0\1\2")
     shards = plan_shards([str(corpus)], 5)
     assert [shard.name for shard in shards] == [
-        *(f"below/text{number}" for number in range(4)), "cut", "empty", "latin", "news-00000", "news-00001", "news-00002",
+        *(f"below/text{number}" for number in range(4)), "empty", "latin", "news-00000", "news-00001", "news-00002",
         "packed", "picture.bin",
     ]  # fmt: skip
     documents, failures = read_all(shards)

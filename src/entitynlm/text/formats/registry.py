@@ -131,8 +131,9 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
         path = Path(path) / f"documents{form.suffix}"
     if str(path).endswith(".gz"):
         with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-            layout = {"encoding": "utf-8", "newline": "\n", "errors": "replace"}
-            form.write(counted, io.TextIOWrapper(packed, write_through=True, **layout))
+            form.write(
+                counted, io.TextIOWrapper(packed, "utf-8", "replace", newline="\n", write_through=True)
+            )
     else:
         with write_atomically(path) as stream:
             form.write(counted, stream)
