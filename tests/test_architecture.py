@@ -12,7 +12,7 @@ from entitynlm.config import load_toml
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {
-    "statistics", "compilation", "errors", "files", "extras", "config", "progress", "cache", "row_files", "results",
+    "statistics", "compilation", "errors", "files", "config", "progress", "cache", "row_files", "results",
 }  # fmt: skip
 MODEL = {"text", "model", "inference", "training"}
 TASKS = MODEL | {"discourse", "coref", "prediction", "lm", "generation"}

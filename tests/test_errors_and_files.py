@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from entitynlm.errors import DataError, MissingExtraError
-from entitynlm.extras import require
+from entitynlm.errors import DataError, MissingExtraError, require
 from entitynlm.files import CommandFiles, decode_lines, guarding, open_binary, write_atomically, write_text
 
 

@@ -3,8 +3,10 @@
 The command line turns each of these into one readable message and exit code 2. Anything else is a bug of ours.
 """
 
+import importlib
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import Any
 
 LONGEST = 80  # characters that are shown of what was found
 LONGEST_PATH = 1000  # characters of a path, which may be the id of a document
@@ -74,3 +76,11 @@ class MissingExtraError(EntityNLMError):
         )
         self.module = module
         self.extra = extra
+
+
+def require(module: str, *, extra: str, purpose: str) -> Any:
+    """Import ``module`` or say which extra brings it, and what it was wanted for."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(module, extra, purpose) from error

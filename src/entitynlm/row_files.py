@@ -13,8 +13,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from entitynlm.errors import ConfigError
-from entitynlm.extras import require
+from entitynlm.errors import ConfigError, require
 from entitynlm.files import STANDARD, make_printable, write_atomically
 
 Kind = Literal["tsv", "csv", "parquet", "json"]

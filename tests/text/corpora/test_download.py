@@ -17,9 +17,8 @@ import pooch
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.text.corpora import download
-from entitynlm.text.corpora.catalogue import CatalogueEntry
-from entitynlm.text.corpora.download import download_file, get_corpus
+from entitynlm.text.corpora import catalogue
+from entitynlm.text.corpora.catalogue import CatalogueEntry, download_file, get_corpus
 
 FILES = {
     "conll/anna.conll": b"Anna sleeps .\n" * 40,
@@ -120,7 +119,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_fetched(
     server: tuple[Behaviour, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behaviour, url = server
-    monkeypatch.setattr(download, "ATTEMPTS", 1)
+    monkeypatch.setattr(catalogue, "ATTEMPTS", 1)
     behaviour.files = {"a.bin": b"0123456789" * 100}
     behaviour.cut_after = [300]
     with pytest.raises(DataError, match="the download failed 1 times"):
@@ -145,7 +144,7 @@ def test_a_missing_file_is_said_with_what_to_do(server: tuple[Behaviour, str], t
 def test_no_server_at_all_ends_with_a_readable_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: list[float]
 ) -> None:
-    monkeypatch.setattr(download, "ATTEMPTS", 3)
+    monkeypatch.setattr(catalogue, "ATTEMPTS", 3)
     with pytest.raises(DataError, match="failed 3 times"):
         download_file("http://127.0.0.1:9/a", tmp_path / "a", digest(b""))
     assert waits == [1.0, 2.0]
@@ -193,7 +192,7 @@ def test_a_full_disk_is_said(offer: CatalogueEntry, tmp_path: Path, monkeypatch:
     def fill(url: str, path: Path, digest: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr(download, "download_file", fill)
+    monkeypatch.setattr(catalogue, "download_file", fill)
     with pytest.raises(DataError, match=r"No space left on device.*Repeat the command when there is room"):
         get_corpus(at(offer, "http://127.0.0.1:9/"), tmp_path / "tiny")
 
@@ -239,7 +238,7 @@ def test_a_corpus_comes_out_of_an_archive(
             packed.writestr(f"download/{name}", content)
     assert get_corpus(offer, tmp_path / "tiny", source=archive) == []
     assert read_corpus(tmp_path / "tiny") == FILES
-    monkeypatch.setattr(download, "LARGEST_MEMBER", 100)  # larger files are not unpacked
+    monkeypatch.setattr(catalogue, "LARGEST_MEMBER", 100)  # larger files are not unpacked
     with pytest.raises(DataError, match="it has no file conll/anna"):
         get_corpus(offer, tmp_path / "again", source=archive)
 

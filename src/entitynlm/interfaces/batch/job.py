@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from entitynlm.errors import ConfigError, DataError, EntityNLMError
-from entitynlm.extras import require
+from entitynlm.errors import ConfigError, DataError, EntityNLMError, require
 from entitynlm.files import hash_file, lock_folder, write_text
 from entitynlm.interfaces.batch.shards import FATAL, Shard, read_shard
 from entitynlm.interfaces.console import Terminal

@@ -15,8 +15,7 @@ from entitynlm.interfaces.inputs import pick_document
 from entitynlm.interfaces.views import draw_table, show_document, tabulate_statistics
 from entitynlm.progress import track
 from entitynlm.stories.generator import NAME, write_stories
-from entitynlm.text.corpora import download
-from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
+from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_corpus, get_entry
 from entitynlm.text.corpora.checks import FileReport, check_files
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_documents
@@ -81,9 +80,7 @@ def get(
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
     task = f"getting {name}"
     terminal.start(task, len(offer.files))
-    missing = download.get_corpus(
-        offer, target, source, on_file=lambda file: terminal.advance(task, note=file)
-    )
+    missing = get_corpus(offer, target, source, on_file=lambda file: terminal.advance(task, note=file))
     terminal.finish(task)
     number = len(offer.files) - len(missing)
     terminal.print(f"{name}: {number} files in {print_path(target)}, all with the right SHA-256")

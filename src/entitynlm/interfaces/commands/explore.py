@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entitynlm.errors import ConfigError
-from entitynlm.extras import require
+from entitynlm.errors import ConfigError, require
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import name_of, pick_document, read_inputs

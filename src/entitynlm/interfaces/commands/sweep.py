@@ -13,8 +13,7 @@ import typer
 from filelock import FileLock
 
 from entitynlm.config import load_toml
-from entitynlm.errors import ConfigError, DataError, EntityNLMError
-from entitynlm.extras import require
+from entitynlm.errors import ConfigError, DataError, EntityNLMError, require
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.train import follow_training, parse_changes

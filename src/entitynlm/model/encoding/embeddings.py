@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import DataError
-from entitynlm.extras import require
+from entitynlm.errors import DataError, require
 from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.vocabulary import Vocabulary
 

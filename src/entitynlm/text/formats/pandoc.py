@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from entitynlm.extras import require
+from entitynlm.errors import require
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Source
 from entitynlm.text.segmentation import segment_text

@@ -11,8 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from entitynlm.errors import ModelError
-from entitynlm.extras import require
+from entitynlm.errors import ModelError, require
 from entitynlm.model.language_models import EXTRA, WEIGHT_FILES
 
 Tensors = tuple[Tensor, ...]

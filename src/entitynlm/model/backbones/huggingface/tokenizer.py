@@ -27,8 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import ConfigError, ModelError
-from entitynlm.extras import require
+from entitynlm.errors import ConfigError, ModelError, require
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape_word, unescape_word
 from entitynlm.model.encoding.tokenizer import BoolArray, SpelledWords, Tokenizer, register_tokenizer
 from entitynlm.model.language_models import TOKENIZER_FILE

@@ -14,8 +14,7 @@ import torch
 from safetensors import safe_open
 
 from entitynlm.cache import VARIABLE, cache_folder
-from entitynlm.errors import ModelError
-from entitynlm.extras import require
+from entitynlm.errors import ModelError, require
 from entitynlm.files import hash_file
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
