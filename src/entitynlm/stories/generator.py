@@ -12,7 +12,7 @@ from random import Random
 
 from entitynlm.errors import ConfigError
 from entitynlm.files import lock_folder, write_text
-from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse
+from entitynlm.stories.reference import Phrase, StoryDiscourse
 from entitynlm.stories.script import choose, draw_sentences, load_scenarios
 from entitynlm.text.corpora.corpus import CARD
 from entitynlm.text.corpora.statistics import SplitStatistics
@@ -97,8 +97,8 @@ def realise(discourse: StoryDiscourse, told: str) -> Phrase:
         is_subject = stands_as_subject(pieces, index)
         second = index > 0 and pieces[index - 1].startswith("{")  # gave her it is no English
         form = "poss" if slot[2] else slot[3] or ("full" if second else "")
-        speakers = speech.groups() if speech and quoted else ()
-        phrase = discourse.refer(slot[1], MentionContext(is_subject, form, *speakers))
+        discourse.speech = speech.groups() if speech and quoted else ()
+        phrase = discourse.refer(slot[1], form, is_subject=is_subject)
         sentence.append(phrase)
         agreement = phrase.agreement if is_subject else ""
     words = sentence.words

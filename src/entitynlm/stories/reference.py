@@ -23,6 +23,7 @@ PRONOUN_CASES = {
     "3p": ("they", "them", "their"),
 }
 """Subject, object and possessive by person, number and gender."""
+AGREEMENTS = {"1s": "1s", "2": "pl", "1p": "pl", "3p": "pl"}
 
 
 @dataclass(slots=True)
@@ -58,26 +59,17 @@ class Participant:
         return "3p" if self.role.plural or self.role.members else f"3{self.gender}"
 
 
-@dataclass(frozen=True, slots=True)
-class MentionContext:
-    """The place of a mention: whether it is a subject, the form that is asked for, who speaks to whom.
-
-    :param form: ``poss``, ``full`` (no pronoun), ``pro`` (a pronoun) or empty.
-    """
-
-    is_subject: bool
-    form: str = ""
-    speaker: str = ""
-    hearer: str = ""
-
-
 class StoryDiscourse:
-    """The participants of a story, each of which is drawn when its role is first asked for, and their mentions so far."""
+    """The participants of a story, each of which is drawn when its role is first asked for, and their mentions so far.
+
+    :ivar speech: the roles that speak and hear the words that are told, where they are quoted.
+    """
 
     def __init__(self, roles: dict[str, Role], random: Random) -> None:
         self.roles, self.random = roles, random
         self.cast: dict[str, Participant] = {}
         self.sentence = 0
+        self.speech: tuple[str, ...] = ()
 
     def flip(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -99,25 +91,30 @@ class StoryDiscourse:
             self.cast[key] = Participant(key, role, noun, gender, name, adjective)
         return self.cast[key]
 
-    def refer(self, key: str, context: MentionContext) -> Phrase:
-        """Mention a participant, and remember it."""
+    def refer(self, key: str, form: str, *, is_subject: bool = False) -> Phrase:
+        """Mention a participant, and remember it.
+
+        :param form: ``poss``, ``full`` (no pronoun), ``pro`` (a pronoun) or empty.
+        """
         participant = self.find(key)
-        person = find_person(participant, context)
-        if person[0] != "3" or self._wants_pronoun(participant, context):
-            phrase = use_pronoun(person, context)
+        person = self._find_person(participant)
+        if person[0] != "3" or self._wants_pronoun(participant, form):
+            subject, thing, possessive = PRONOUN_CASES[person]
+            word = possessive if form == "poss" else subject if is_subject else thing
+            phrase = Phrase([word], agreement=AGREEMENTS.get(person, "3s"))
         else:
-            phrase = self._describe(participant, context)
-            if context.form == "poss":
+            phrase = self._describe(participant, form)
+            if form == "poss":
                 phrase.words.append("'s")
         phrase.mentions.insert(0, (0, len(phrase.words), key, phrase.head))
-        participant.sentence, participant.was_subject = self.sentence, context.is_subject
+        participant.sentence, participant.was_subject = self.sentence, is_subject
         return phrase
 
-    def _describe(self, participant: Participant, context: MentionContext) -> Phrase:
+    def _describe(self, participant: Participant, form: str) -> Phrase:
         """Mention a participant by members, name or noun; later mentions have fewer words."""
         role, again = participant.role, participant.sentence is not None
         if role.members:
-            return self._join_members(role.members, context)
+            return self._join_members(role.members)
         if participant.name and (again or not role.nouns):
             return Phrase([participant.name])
         modified = MODIFIED.fullmatch(participant.noun)
@@ -126,9 +123,7 @@ class StoryDiscourse:
         words = [*adjective.split(), *noun.split()]
         phrase = Phrase(agreement="pl" if role.plural else "3s")
         if role.owner and (not again or role.type == "person" or self.flip(0.3)):
-            phrase.append(
-                self.refer(role.owner, MentionContext(False, "poss", context.speaker, context.hearer))
-            )
+            phrase.append(self.refer(role.owner, "poss"))
         else:
             determiner = role.intro if not again or not role.intro else "the"
             phrase.words += [choose_article(words[0]) if determiner == "a" else determiner] * bool(determiner)
@@ -136,16 +131,16 @@ class StoryDiscourse:
         phrase.head = len(phrase.words) - 1
         if participant.name:
             phrase.words.append(participant.name)
-        elif modified and not again and context.form != "poss":
+        elif modified and not again and form != "poss":
             phrase.words.append(modified[2])
-            phrase.append(self.refer(modified[3], MentionContext(False, "full")))
+            phrase.append(self.refer(modified[3], "full"))
         return phrase
 
-    def _join_members(self, members: tuple[str, ...], context: MentionContext) -> Phrase:
+    def _join_members(self, members: tuple[str, ...]) -> Phrase:
         """Name each member: Anna and Ben."""
         joined = Phrase(agreement="pl")
         for key in members:
-            member = self.refer(key, MentionContext(False, "full", context.speaker, context.hearer))
+            member = self.refer(key, "full")
             if joined.words:
                 joined.words.append("and")
             else:
@@ -153,14 +148,12 @@ class StoryDiscourse:
             joined.append(member)
         return joined
 
-    def _wants_pronoun(self, participant: Participant, context: MentionContext) -> bool:
+    def _wants_pronoun(self, participant: Participant, form: str) -> bool:
         """Draw whether a third-person pronoun is used: by recency, competitors of the same gender, and salience."""
         last = participant.sentence
-        if last is None or context.form == "full" or participant.role.type == "time":
+        if last is None or form == "full" or participant.role.type == "time":
             return False
-        if context.form == "pro" or (
-            context.form == "poss" and last == self.sentence and participant.was_subject
-        ):
+        if form == "pro" or (form == "poss" and last == self.sentence and participant.was_subject):
             return True
         rivals = [
             other
@@ -172,20 +165,12 @@ class StoryDiscourse:
             return False
         return self.flip(0.5 if participant.was_subject else 0.05) if rivals else self.flip(0.85)
 
-
-def find_person(participant: Participant, context: MentionContext) -> str:
-    """Find person, number and gender of a pronoun for this participant, who may be speaking or spoken to."""
-    own = (participant.key, *participant.role.members)
-    if context.speaker and context.speaker in own:
-        return "1p" if participant.role.members else "1s"
-    return "2" if context.hearer and context.hearer in own else participant.third_person
-
-
-def use_pronoun(person: str, context: MentionContext) -> Phrase:
-    """Mention by a pronoun in the case that its place asks for."""
-    subject, thing, possessive = PRONOUN_CASES[person]
-    form = possessive if context.form == "poss" else subject if context.is_subject else thing
-    return Phrase([form], agreement={"1s": "1s", "2": "pl", "1p": "pl", "3p": "pl"}.get(person, "3s"))
+    def _find_person(self, participant: Participant) -> str:
+        """Find person, number and gender of a pronoun for a participant, who may be speaking or spoken to."""
+        own = (participant.key, *participant.role.members)
+        if self.speech and self.speech[0] in own:
+            return "1p" if participant.role.members else "1s"
+        return "2" if self.speech and self.speech[1] in own else participant.third_person
 
 
 def choose_article(following: str) -> str:

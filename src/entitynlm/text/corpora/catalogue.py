@@ -92,7 +92,7 @@ def get_corpus(
 ) -> list[str]:
     """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
 
-    A file is written when it is whole and right, and files that are there already are kept, so the same call goes on after a failure.
+    A file is written when it is whole and right, and kept when it is there already, so the same call goes on after a failure.
     ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
     """
     if not entry.files:
