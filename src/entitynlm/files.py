@@ -75,7 +75,6 @@ class CommandFiles:
     force: bool = False
     _read: set[Identity] = field(default_factory=set)
     _claimed: dict[Identity, tuple[str, Path]] = field(default_factory=dict)
-    _written: set[Path] = field(default_factory=set)
     _copies: dict[str, Path] = field(default_factory=dict)
 
     def note_input(self, path: Path) -> None:
@@ -90,7 +89,7 @@ class CommandFiles:
     def check_output(self, path: Path) -> None:
         """Refuse an output that would destroy an input or an existing file."""
         path = find_real(path)
-        if not path.is_file() or path in self._written:
+        if not path.is_file():
             return
         found = path.stat()
         if identify(path) in self._read:
@@ -100,10 +99,6 @@ class CommandFiles:
         if found.st_size and not self.force and not kept:
             hint = "Name another file, or write over it with --force"
             raise DataError("there is such a file already", path=path, hint=hint)
-
-    def note_output(self, path: Path) -> None:
-        """Remember a file that the command has written, and may write again."""
-        self._written.add(find_real(path))
 
     def copy_pipe(self, path: str | Path) -> Path:
         """Copy what comes from a pipe or from standard input to a temporary file, once."""
@@ -230,8 +225,6 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
                     stream.flush()
                     os.fsync(stream.fileno())
             temporary.replace(path)
-            if _command is not None:
-                _command.note_output(path)
         finally:
             temporary.unlink(missing_ok=True)
     except BrokenPipeError:

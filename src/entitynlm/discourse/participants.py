@@ -29,10 +29,10 @@ SIGNATURE = 8
 SIGNING = frozenset(("your", "yours", "sincerely", "faithfully", "love", "affectionately"))
 
 
-def add_quotations(document: Document, discourse: Discourse | None = None) -> Document:
+def add_quotations(document: Document) -> Document:
     """Add quotations to a document, each with its speaker and addressee where they are found among the entities."""
-    discourse = discourse or read_discourse(document)
-    return document.with_quotations(attribute_quotations(Dialogue.of_document(discourse, document)))
+    dialogue = Dialogue.of_document(read_discourse(document), document)
+    return document.with_quotations(attribute_quotations(dialogue))
 
 
 def settle_entities(

@@ -58,11 +58,11 @@ class MentionReader:
         words = self.document.tokens[start:end]
         form = PRONOUNS.get(" ".join(words).lower())
         if form is not None:
-            return Reading(form, None, _keep_gender(GENDERS.get(form)), WORD_WEIGHT)
+            return Reading(form, None, keep_gender(GENDERS.get(form)), WORD_WEIGHT)
         name = parse_name(words, self._common)
         if name is None:
             head = words[-1].lower() if end - start <= LONGEST_NOUN else ""
-            return Reading(None, None, _keep_gender(GENDERS.get(head)), WORD_WEIGHT, parse_rank(words))
+            return Reading(None, None, keep_gender(GENDERS.get(head)), WORD_WEIGHT, parse_rank(words))
         if start and self.document.tokens[start - 1].lower() == "the" and name.core[0] == 0:
             name = replace(name, has_article=name.title not in ARTICLE_TITLES)
         if name.gender is not None:
@@ -74,7 +74,8 @@ class MentionReader:
         )
 
 
-def _keep_gender(gender: str | None) -> str | None:
+def keep_gender(gender: str | None) -> str | None:
+    """Leave out what is neither male nor female."""
     return gender if gender in (MALE, FEMALE) else None
 
 

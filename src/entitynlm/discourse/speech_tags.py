@@ -6,11 +6,12 @@ into another entity. A name belongs to the entity that most mentions with this n
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from entitynlm.discourse.names import PersonName
 from entitynlm.discourse.quotation_marks import DASHES, ENDS
 from entitynlm.discourse.quotations import strip_marks
+from entitynlm.discourse.records import keep_gender
 from entitynlm.discourse.speaker_features import Dialogue
 from entitynlm.text.document import Mention
 from entitynlm.text.english import (
@@ -41,21 +42,14 @@ class Tag:
 
     :param kind: where it stands: after the verb, before it, in an introduction, between two quotations.
     :param form: of the words: a name, a noun, a pronoun, "I", a plural.
-    :param entity: that speaks by the tag, if it is known.  :param gender: that the words tell.
+    :param entity: that speaks by the tag, if it is known.  :param gender: that the words tell.  :param end: of the words.
     """
 
     kind: str
     form: str
     entity: str | None
     gender: str | None
-
-
-@dataclass(frozen=True)
-class _Subject:
-    end: int
-    form: str
-    entity: str | None
-    gender: str | None
+    end: int = field(default=0, compare=False)
 
 
 class TagReader:
@@ -97,7 +91,7 @@ class TagReader:
         for place in range(start + 3, end):
             if self._lowered[place - 3 : place - 1] == ["my", "name"] and self._lowered[place - 1] == "is":
                 told = self._read_name(place, end, ())
-                return None if told is None else _make_tag("after verb", told)
+                return None if told is None else replace(told, kind="after verb")
         return None
 
     def _read_after(self, number: int) -> Tag | None:
@@ -125,11 +119,11 @@ class TagReader:
             return None
         for verb in range(subject.end, min(subject.end + 5, limit)):
             if lowered[verb] in TAG_VERBS:
-                return _make_tag("after subject", subject)
+                return replace(subject, kind="after subject")
             if lowered[verb] == ",":
                 break
         last = strip_marks(self.dialogue.discourse.document, quotations[number])[1] - 1
-        return _make_tag("after other", subject) if tokens[last] == "," else None
+        return replace(subject, kind="after other") if tokens[last] == "," else None
 
     def _skip_adverbs(self, place: int, limit: int) -> int:
         end = min(limit, place + 3)
@@ -144,7 +138,7 @@ class TagReader:
         for place in range(verb + 1, min(verb + 4, limit)):
             subject = self._read_subject(place, limit)
             if subject is not None:
-                return _make_tag(kind, subject)
+                return replace(subject, kind=kind)
             if self._lowered[place] in ("to", "with"):
                 break
         return None
@@ -168,7 +162,7 @@ class TagReader:
         for place in range(verb - 1, max(start, verb - SUBJECT_REACH) - 1, -1):
             subject = self._read_subject(place, verb) if self._may_begin(place, start) else None
             if subject is not None and (subject.form == NOUN or lowered[place] not in POSSESSIVE_PRONOUNS):
-                return _make_tag("before verb", subject)
+                return replace(subject, kind="before verb")
         return None
 
     def _goes_on(self, last: int, start: int, verb: int, end: int) -> bool:
@@ -194,10 +188,10 @@ class TagReader:
         for place in range(start, end):
             subject = self._read_subject(place, end) if self._may_begin(place, start) else None
             if subject is not None:
-                return _make_tag("before other", subject)
+                return replace(subject, kind="before other")
         return None
 
-    def _read_subject(self, place: int, limit: int) -> _Subject | None:
+    def _read_subject(self, place: int, limit: int) -> Tag | None:
         """Read the pronoun, name or mention that begins at a token, unless it is a possessor."""
         word = self._lowered[place]
         possessive = word in POSSESSIVE_PRONOUNS or word == "her"  # "her" in "her father" is no subject
@@ -205,17 +199,17 @@ class TagReader:
         if word in SUBJECT_GENDERS:
             form = FIRST_PERSON if word == "i" else PLURAL if word in ("they", "we") else PRONOUN
             entity = next((mention.entity for mention in mentions if len(mention) == 1), None)
-            return _Subject(place + 1, form, entity, SUBJECT_GENDERS[word])
+            return Tag("", form, entity, SUBJECT_GENDERS[word], place + 1)
         found = self._read_name(place, limit, mentions)
         if found is None and mentions and mentions[0].end <= limit and len(mentions[0]) <= LONGEST_SUBJECT:
             end = mentions[0].end
             named = any(token[0].isupper() for token in self.tokens[place:end][-2:])
             gender = GENDERS.get(self._lowered[end - 1])
-            found = _Subject(end, NAME if named else NOUN, mentions[0].entity, _keep_gender(gender))
+            found = Tag("", NAME if named else NOUN, mentions[0].entity, keep_gender(gender), end)
         owns = found is not None and found.end < len(self.tokens) and self.tokens[found.end] in ("'s", "’s")
         return None if owns else found
 
-    def _read_name(self, place: int, limit: int, mentions: Sequence[Mention]) -> _Subject | None:
+    def _read_name(self, place: int, limit: int, mentions: Sequence[Mention]) -> Tag | None:
         end = place
         while end < min(limit, place + LONGEST_NAME) and self.tokens[end][0].isupper():
             end += 1
@@ -225,13 +219,5 @@ class TagReader:
                 owner = self._owners.get((name.title, name.words)) or self._owners.get((None, name.words))
                 entity = owner or next((m.entity for m in mentions if m.end == stop), None)
                 if entity is not None:
-                    return _Subject(stop, NAME, entity, name.gender)
+                    return Tag("", NAME, entity, name.gender, stop)
         return None
-
-
-def _make_tag(kind: str, subject: _Subject) -> Tag:
-    return Tag(kind, subject.form, subject.entity, subject.gender)
-
-
-def _keep_gender(gender: str | None) -> str | None:
-    return gender if gender in (MALE, FEMALE) else None

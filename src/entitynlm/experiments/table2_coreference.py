@@ -15,7 +15,7 @@ from typing import Any
 
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
-from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
+from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, make_list
 from entitynlm.coref.metrics.coreference import CorpusCounts, compare_systems, join_counts, score_documents
 from entitynlm.coref.metrics.documents import annotates_singletons, clean_key
 from entitynlm.coref.ranker.ranker import Ranker
@@ -166,7 +166,10 @@ class Coreference:
         rows: dict[str, dict[str, CorpusCounts]] = {split.name: {} for split in splits}
         weights: dict[str, SearchResult] = {}
         for method in (GIVEN,) if given else self.methods:
-            lists = {s.name: self._make_lists(ranked[s.name], method, s.singletons) for s in splits}
+            lists = {
+                s.name: [make_list(item, self.k, method, singletons=s.singletons) for item in ranked[s.name]]
+                for s in splits
+            }
             combinations: dict[str, float | None] = {}
             scored: dict[str, list[ScoredList]] = {}
             if pretrained is not None:
@@ -192,13 +195,6 @@ class Coreference:
                     table[f"{method}: {name}"] = split.score_choices(own, choices)
                 table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own))
         return Block(title, rows, weights)
-
-    def _make_lists(self, ranked: Sequence[Ranked], method: str, singletons: bool) -> list[KBestList]:
-        """Make k-best lists by one method; lists that were given are only cut to k."""
-        if method == GIVEN:
-            lists = [item for item in ranked if isinstance(item, KBestList)]
-            return [KBestList(item.doc_id, item.candidates[: self.k], item.mentions) for item in lists]
-        return [DECODERS[method](item, self.k, singletons=singletons) for item in ranked]
 
 
 def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:

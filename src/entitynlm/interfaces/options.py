@@ -120,7 +120,6 @@ def _count(help: str | None = None, most: int = 10_000_000) -> Any:
 
 
 # Where an alias has no help, the docstring of each verb that uses it says what the option means there (":param out: …").
-Count = Annotated[int, _count()]
 Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
 OptionalPath = Annotated[Path | None, typer.Option(callback=check_exists)]

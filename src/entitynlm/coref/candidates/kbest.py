@@ -15,6 +15,7 @@ from entitynlm.coref.candidates.candidate_files import (
     AntecedentScores,
     Clusters,
     KBestList,
+    Ranked,
     ScoredClustering,
 )
 from entitynlm.coref.metrics.alignment import align_chains, list_chains
@@ -88,6 +89,13 @@ def decode_samples(
 
 
 DECODERS: dict[str, Callable[..., KBestList]] = {"swaps": decode_swaps, "samples": decode_samples}
+
+
+def make_list(item: Ranked, k: int, method: str, *, singletons: bool) -> KBestList:
+    """Make a k-best list of antecedent scores by one method of :data:`DECODERS`; a list that is given is only cut to k."""
+    if isinstance(item, KBestList):
+        return KBestList(item.doc_id, item.candidates[:k], item.mentions)
+    return DECODERS[method](item, k, singletons=singletons)
 
 
 def measure_margin(scores: AntecedentScores) -> float:

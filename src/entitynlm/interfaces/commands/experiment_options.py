@@ -65,11 +65,10 @@ class TrainingOptions:
     """Models that are trained on the corpus instead of a given one.
 
     :param out: Train what is needed and not there yet in this folder, which also gets tables.md and tables.json.
-    :param config: A TOML file of settings (the folder configs/ has examples).
     """
 
     out: options.OptionalFolder = None
-    config: Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists)] = None
+    config: options.Config = None
     set_: options.Set = None
     backbone: options.Backbone = None
 

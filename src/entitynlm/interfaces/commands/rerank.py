@@ -1,35 +1,15 @@
 """``entitynlm rerank``: choose among the candidates of any coreference system."""
 
-from dataclasses import dataclass
 from typing import Literal
 
-from entitynlm.coref.candidates.candidate_files import KBestList, Ranked, read_candidates
-from entitynlm.coref.candidates.kbest import DECODERS
+from entitynlm.coref.candidates.candidate_files import read_candidates
+from entitynlm.coref.candidates.kbest import make_list
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count
 from entitynlm.interfaces.inputs import choose_format
 from entitynlm.progress import track
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.formats.registry import write_documents
-
-
-@dataclass(frozen=True)
-class KBestOptions:
-    """How k-best lists are made.
-
-    :param method: From antecedent scores: one antecedent changed at a time (the paper's), or drawn.
-    :param singletons: Mentions that corefer with nothing are part of an analysis.
-    """
-
-    k: options.Candidates = 100
-    method: Literal["swaps", "samples"] = "swaps"
-    singletons: bool = False
-
-    def decode(self, item: Ranked) -> KBestList:
-        """Cut a k-best list to k candidates, or make one of antecedent scores."""
-        if isinstance(item, KBestList):
-            return KBestList(item.doc_id, item.candidates[: self.k], item.mentions)
-        return DECODERS[self.method](item, self.k, singletons=self.singletons)
 
 
 def rerank(
@@ -40,7 +20,9 @@ def rerank(
     corpus: options.OptionalExisting = None,
     split: options.Split = None,
     weight: float | None = None,
-    making: KBestOptions,
+    k: options.Candidates = 100,
+    method: Literal["swaps", "samples"] = "swaps",
+    singletons: bool = False,
     to: options.To = None,
     format: options.Format = None,
     terminal: Terminal,
@@ -61,13 +43,18 @@ def rerank(
     :param kbest: k-best lists or antecedent scores, as JSON lines (docs/formats.md).
     :param out: Write the documents with their entities here.
     :param corpus: Where the texts are; needed unless each line has its own tokens.
+    :param method: From antecedent scores: one antecedent changed at a time (the paper's), or drawn.
+    :param singletons: Mentions that corefer with nothing are part of an analysis.
     :param weight: Rank by the system's score + this weight times log P; default: by log P alone.
     """
     to = choose_format(to, out, "conll2012")
     texts = None
     if corpus is not None:
         texts = {text.id: text for text in open_corpus(corpus, format=format).documents(split)}
-    lists = [(document, making.decode(item)) for document, item in read_candidates(kbest, texts)]
+    lists = [
+        (document, make_list(item, k, method, singletons=singletons))
+        for document, item in read_candidates(kbest, texts)
+    ]
     pretrained = model.load(terminal)
     from entitynlm.coref.reranking import score_list
 
