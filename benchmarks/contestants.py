@@ -1,7 +1,5 @@
 """Training steps and scoring passes as laps for the race."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

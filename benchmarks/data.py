@@ -1,7 +1,5 @@
 """Documents to measure on: the real corpora where they are, generated stories where they are not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

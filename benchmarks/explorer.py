@@ -6,8 +6,6 @@ The server runs in a process of its own, as ``entitynlm explore`` starts it. Eve
 of its own, and waits for each answer before the next step.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """What a benchmark is given and what it gives back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

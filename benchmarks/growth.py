@@ -1,7 +1,5 @@
 """4. Cost per token as a document grows, with entities in proportion: one document at a time, without the optimiser."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 

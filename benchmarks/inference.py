@@ -1,7 +1,5 @@
 """7. A hundred samples of a document of 1,000 words against scoring passes of it, and what resampling buys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

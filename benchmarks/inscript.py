@@ -1,7 +1,5 @@
 """3. InScript with the sizes at which the authors' program was measured: d = 128, V = 1K, full softmax, one thread."""
 
-from __future__ import annotations
-
 from benchmarks.contestants import make_network, score_entities, train_entities
 from benchmarks.data import load_inscript, make_batches
 from benchmarks.figures import Context, Figure

@@ -4,8 +4,6 @@ Nothing but ``torch.nn.LSTM`` between an embedding and the same word softmax, ov
 quicker way round), with the same dropout. It is written apart from the package so that it stays what it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,7 +28,7 @@ class PlainLanguageModel(nn.Module):
         self.words = make_softmax(config, words, 0, classes)
         initialise(self)
 
-    def forward(self, batch: Padded) -> Tensor:
+    def forward(self, batch: "Padded") -> Tensor:
         """(words of the batch,) log-probabilities."""
         embedded = self._drop(self.embedding(batch.inputs))
         hidden = self._drop(self.lstm(embedded)[0])

@@ -1,7 +1,5 @@
 """4 b. A novel of 100,000 tokens: scored, and trained on, in windows that carry the states over."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """10. A pretrained language model (SmolLM2): its states, annotation, marginal surprisal, beside transformers on the same text."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Where the time goes: torch's profiler, its operations put together by what they are for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch.profiler import ProfilerActivity, profile

@@ -1,7 +1,5 @@
 """8. A hundred candidates of a document scored together against scoring passes of it."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ A benchmark is a module with a ``NAME`` and a function ``run(context)`` that giv
 it into ``BENCHMARKS``.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -1,7 +1,5 @@
 """9. Our coreference scorer against the official one in Perl, both from files to figures."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

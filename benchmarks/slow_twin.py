@@ -1,7 +1,5 @@
 """2. The batched path against the slow twin, training."""
 
-from __future__ import annotations
-
 import torch
 
 from benchmarks.contestants import make_network, train_entities, update

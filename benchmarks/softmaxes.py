@@ -1,7 +1,5 @@
 """5. The class-factored softmax against the full one, at V = 10K and 50K."""
 
-from __future__ import annotations
-
 from benchmarks.contestants import make_network, score_entities, train_entities
 from benchmarks.data import draw_words, load_ontogum, make_batches
 from benchmarks.figures import Context, Figure

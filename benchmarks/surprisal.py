@@ -1,7 +1,5 @@
 """9. Surprisal and annotation of a text of about 2,000 tokens by the small packaged model, against a scoring pass of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmarks.data import load_documents

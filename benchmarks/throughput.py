@@ -1,7 +1,5 @@
 """12. Batch jobs: words per second with one worker and with two, and what each verb costs with each packaged model."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

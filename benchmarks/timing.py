@@ -4,8 +4,6 @@ The figure that counts is CPU time of one thread. Things that are compared run b
 of the machine hits all of them, and the median of the laps is reported.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import resource
 import statistics

@@ -1,7 +1,5 @@
 """1. Training: EntityNLM against a plain LSTM language model with the same sizes, softmax, batch and optimiser."""
 
-from __future__ import annotations
-
 from benchmarks.contestants import make_network, score_entities, score_plain, train_entities, train_plain
 from benchmarks.data import load_ontogum, make_batches
 from benchmarks.figures import Context, Figure

@@ -1,7 +1,5 @@
 """11. What people wait for: the start of a command, annotation of long texts, SmolLM2 beside an earlier commit, generation."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import resource

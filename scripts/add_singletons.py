@@ -7,8 +7,6 @@ Of GUM's mentions, those are added that overlap none of OntoGUM's and none that 
     entitynlm train runs/ontogum-singletons -c configs/lm.toml --set data.singletons=keep -o runs/with-singletons
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -5,8 +5,6 @@ pieces that are the language model's first choice; and the longest run of such p
 run starts reproduces the run word by word, so a text known by heart has one run through most of it.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections import defaultdict

@@ -7,8 +7,6 @@ error of ours is kept in ``OUT/TARGET/``, one for each place in the code, and th
 one. Move such a file to ``tests/fuzz_findings/``, where the default suite tries it from then on.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

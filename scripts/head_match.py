@@ -1,7 +1,5 @@
 """The simplest baseline: a mention refers to the last mention with the same head; a pronoun, to the last that agrees."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores

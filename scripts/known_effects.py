@@ -3,8 +3,6 @@
 python scripts/known_effects.py [--model NAME …] [--effect NAME …] [--items N]     (docs/results/known-effects.md has its table)
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import tempfile

@@ -4,8 +4,6 @@ From raw words to chains on LitBank: mention F1 and CoNLL score, beside head mat
 5-gram that was estimated from the same words. Development documents choose, test documents are looked at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

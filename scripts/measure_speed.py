@@ -5,8 +5,6 @@ all of it. CPU-seconds of the first are the cost of a start; the difference give
 the whole text. Language models must have been unpacked before.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

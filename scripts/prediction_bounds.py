@@ -8,8 +8,6 @@ each candidate (equation 6). "after" is the proposal Q, the same equation from h
 each row is also given for all of them together (the geometric mean).
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 

@@ -7,8 +7,6 @@ A swap is compared with the baseline's one best: the change of log P by variable
 of the document's CoNLL score. Without ``--scores`` the baseline is our ranker, trained on the corpus.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ class Swaps:
     conll: np.ndarray
     document: np.ndarray
 
-    def select(self, chosen: np.ndarray) -> Swaps:
+    def select(self, chosen: np.ndarray) -> "Swaps":
         return Swaps(self.parts[chosen], self.mentions[chosen], self.conll[chosen], self.document[chosen])
 
 

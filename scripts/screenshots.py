@@ -6,8 +6,6 @@
 Needs the extras web and dev, and Chromium: apt-get install chromium chromium-driver.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

@@ -6,8 +6,6 @@ words of the annotated documents), each with train.jsonl and dev.jsonl, and RUN/
 in which only some mentions are annotated); ``make model-pretrained`` needs no RUN/plain.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from bisect import bisect_left

@@ -7,8 +7,6 @@ paragraphs, which tokenised texts have lost) and LitBank's training documents wi
 development novels.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -1,7 +1,5 @@
 """The public interface: every question that people may ask of a model, from raw text."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The arrows of the tree hold: imports go one way, and only the interfaces talk to people."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages about the code are true: the packages and arrows of docs/architecture.md, and every file and function named there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

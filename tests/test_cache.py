@@ -1,7 +1,5 @@
 """The cache folder is where the environment or the platform says."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compiled functions: their cache survives two processes that fill it at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Configurations: what is stored comes back, and a wrong setting is named with the values that it may have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The recipes of CONTRIBUTING work: each skeleton is executed and does what its recipe says, and the files named there exist."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json
@@ -20,7 +18,7 @@ from click.testing import CliRunner
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import DataError
-from entitynlm.experiments.table import PREDICTION_SYSTEMS
+from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
 from entitynlm.interfaces.cli import VERBS, make_verb
 from entitynlm.model.backbones.base import BACKBONES

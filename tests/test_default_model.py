@@ -1,7 +1,5 @@
 """Which model is used where nobody names one, and that every output says which it was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation holds: commands and options exist, Python and the notebook run, links lead somewhere."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import dataclasses

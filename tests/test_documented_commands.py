@@ -1,7 +1,5 @@
 """All commands and Python examples of README, docs/ and the help texts run as they are written, with the files they name."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -1,7 +1,5 @@
 """What errors say, how files are opened and written, and what a missing extra asks for."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -3,8 +3,6 @@
 An input ends in a result or in an error of ours, within a few seconds, and in bounded memory.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

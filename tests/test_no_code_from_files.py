@@ -1,7 +1,5 @@
 """Nothing that is read can run: no module of ours unpickles, evaluates or asks a library to run what comes with a model."""
 
-from __future__ import annotations
-
 import ast
 import json
 import pickle

@@ -1,7 +1,5 @@
 """What is installed: a wheel with licences and models that works with core dependencies alone, and a lock with all hashes."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Progress: items pass through unchanged, and every one of them is reported."""
 
-from __future__ import annotations
-
 from entitynlm.progress import SILENT, Progress, track
 
 

@@ -1,7 +1,5 @@
 """README keeps what it shows: its commands and its Python print what stands below them, with the default model."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Results of a model: pickled, copied, compared, shown on one line, as plain data."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Tables for other programs: what is written is what csv, json and pyarrow read back."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

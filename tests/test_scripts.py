@@ -1,7 +1,5 @@
 """The scripts beside the package: head match, and the corpora and the speed of the models that ship."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Randomisation over documents is exact for few of them and right as often as it says; intervals come from drawn documents."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

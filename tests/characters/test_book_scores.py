@@ -1,7 +1,5 @@
 """Scores of a novel: B³ and one-to-one accuracy by hand, and the figures of an annotation of the invented novel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ A text that a model does not get right yet has a line under ``known`` with the r
 comes right is noticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path

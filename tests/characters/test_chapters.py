@@ -1,7 +1,5 @@
 """Chapters are found by their headings, and a table of contents is none."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.api import as_document

@@ -1,7 +1,5 @@
 """What a cast says of its people: names, gender, chapters, speech, actions, company; and the same as tables."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

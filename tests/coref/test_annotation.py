@@ -1,7 +1,5 @@
 """Annotating documents: mentions and entities from the resolver, given mentions, confidences, quotations."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.coref.annotation import CONFIDENCE, LINK_CONFIDENCE, annotate_document, can_annotate

@@ -1,7 +1,5 @@
 """What is known of a cluster when a mention may join it."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Choosing mentions and clusters."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Features of pairs of mentions, computed column by column."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The resolver as a component: trained on a tiny language model or an LSTM, stored, read again, used by ``annotate``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The resolver's network: means over spans by running sums, and nothing that depends on how rows are made."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

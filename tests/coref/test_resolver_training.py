@@ -1,7 +1,5 @@
 """Losses of the resolver's training, and what development documents choose."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words, rows, blocks and candidate spans of the end-to-end resolver."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

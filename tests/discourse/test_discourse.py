@@ -1,7 +1,5 @@
 """The discourse structure of a text is found once; annotated quotations are kept."""
 
-from __future__ import annotations
-
 from entitynlm.api import as_document
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document

@@ -1,7 +1,5 @@
 """Rules of identity: mentions that can't be one person, and entities that are one by their names."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.discourse.discourse import read_discourse

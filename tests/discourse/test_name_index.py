@@ -1,7 +1,5 @@
 """People by their names over a whole text, and the rules of the second pass that hold names to them."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.coref.people_rules import Participants, PeopleRules, find_participants

@@ -1,7 +1,5 @@
 """What an entity is called."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.discourse.naming import LONGEST_SHOWN_NAME, name_entities

@@ -1,7 +1,5 @@
 """What is said: between marks of every kind, after dashes, over paragraphs, and not what merely stands in marks."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.api import as_document

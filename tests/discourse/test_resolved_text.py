@@ -1,7 +1,5 @@
 """Pronouns that are replaced by names: third person and outside of quotations, unless all are asked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.text.document import Document, Mention

@@ -1,7 +1,5 @@
 """The speakers of a conversation: marginals against the sum over all readings, tags, and steps from quotation to quotation."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

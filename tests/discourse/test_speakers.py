@@ -1,7 +1,5 @@
 """Speakers and addressees: by tags, turns, and names that people are called by; "I", "you" and the narrator follow."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_quotations

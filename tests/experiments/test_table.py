@@ -1,7 +1,5 @@
 """Result tables beside the paper's figures, as Markdown and in the terminal."""
 
-from __future__ import annotations
-
 import math
 
 from entitynlm.experiments import table1_language_modelling as table1

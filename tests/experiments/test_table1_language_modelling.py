@@ -1,7 +1,5 @@
 """Table 1 from nothing but a corpus: no model is trained twice, the figures are the same, and never for the wrong corpus."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections.abc import Sequence
@@ -40,7 +38,7 @@ def make_settings(**training: object) -> Settings:
 
 
 def run(
-    documents: Documents, out: Path, *seeds: int, record: Record | None = None, **options: Any
+    documents: Documents, out: Path, *seeds: int, record: "Record | None" = None, **options: Any
 ) -> Perplexities:
     settings = options.pop("settings", make_settings())
     defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}

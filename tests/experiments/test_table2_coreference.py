@@ -1,7 +1,5 @@
 """Table 2 on small invented documents: blocks of reranked candidates, the model by itself, folds and tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Table 3 for two seeds: baselines are fitted once, and tables have means and tests (rows themselves: tests/prediction)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from entitynlm.experiments.runner import Runner

@@ -1,7 +1,5 @@
 """An explorer with the small model, without a browser: its texts are analysed once for all tests that only look."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

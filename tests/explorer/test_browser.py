@@ -1,7 +1,5 @@
 """The page in a real browser (Debian's Chromium): one test for each thing that a person can do."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

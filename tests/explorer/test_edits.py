@@ -1,7 +1,5 @@
 """Corrections: what each makes of the mentions, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

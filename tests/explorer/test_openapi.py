@@ -1,7 +1,5 @@
 """No request that the OpenAPI description allows, and more, ends in an error of the server's (schemathesis)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the page can ask: opening, looking, stepping, correcting, saving."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Who is refused, and what every answer says to browsers."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Texts make room for each other, work is stopped, and models are those that were named."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The words of a mention fit its entity."""
 
-from __future__ import annotations
-
 from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.text.english import PRONOUNS
 

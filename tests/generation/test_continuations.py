@@ -1,7 +1,5 @@
 """Continuations: readable text, with the names and the entities that were asked for."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Sampling: the grammar of R, E and L, the constraints, words with their probability, and states that equal reading the text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

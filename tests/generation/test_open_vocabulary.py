@@ -1,7 +1,5 @@
 """Words of an open vocabulary in a generated text: spaces before names, ends of sentences, what is never drawn."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

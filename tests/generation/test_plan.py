@@ -1,7 +1,5 @@
 """Who acts next, with probabilities that are the model's own."""
 
-from __future__ import annotations
-
 import pytest
 
 import entitynlm

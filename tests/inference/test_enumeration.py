@@ -1,7 +1,5 @@
 """The truth itself, and that the compiled sampler's own numbers add up to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled kernels against the libraries' own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

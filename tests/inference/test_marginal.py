@@ -1,7 +1,5 @@
 """The estimators against the enumerated truth, and the traps that others fell into."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import numpy as np

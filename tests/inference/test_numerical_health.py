@@ -4,8 +4,6 @@ The network is the packaged one, whose weights have the scale of trained ones. 1
 perplexity is reported to.
 """
 
-from __future__ import annotations
-
 import copy
 from functools import cache
 from typing import Any

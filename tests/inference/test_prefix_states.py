@@ -1,7 +1,5 @@
 """What is believed before a word depends on the words before it, whatever was asked before, and agrees with the filter's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

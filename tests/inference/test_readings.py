@@ -1,7 +1,5 @@
 """One reader: chunks change nothing, a chunk is read once, and a command encodes and reads its text once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

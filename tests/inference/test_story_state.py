@@ -1,7 +1,5 @@
 """StoryState against the slow twin, word by word, and against scoring whole documents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights as logarithms: right where plain numbers would do, and finite where they would not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

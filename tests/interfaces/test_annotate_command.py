@@ -1,7 +1,5 @@
 """``entitynlm annotate`` as people call it: a view, formats, folders, standard input, odd and wrong input."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every verb works with a backbone that is no LSTM and has no vocabulary: a convolution over letters, with two sizes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The committed list of bad inputs, ``bad_inputs.toml``: a verb answers, or says in one line what is wrong; no traceback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``entitynlm batch`` as people call it: the outputs are those of the plain verbs, and failures are told of."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command ``characters``: for people, as tables, as JSON, from raw and from corrected texts."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line as a whole: quick to start, quick to answer a wrong call, and help that loses nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """The terminal: figures on standard output, remarks on standard error, and each can be silenced."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

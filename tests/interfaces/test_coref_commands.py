@@ -1,7 +1,5 @@
 """``evaluate coref`` and ``rerank`` as people run them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``entitynlm data`` as people run it: figures on standard output, exit codes, readable errors."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -1,7 +1,5 @@
 """``evaluate entity`` and ``predict-entity`` as people run them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

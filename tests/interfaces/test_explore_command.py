@@ -1,7 +1,5 @@
 """``entitynlm explore``: the page is served until Ctrl-C, at the address that is printed."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket

@@ -3,8 +3,6 @@
 As root, such folders are small mounted file systems; without the right to mount, those that need it are skipped.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Inputs: patterns, standard input, and how outputs are called after them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

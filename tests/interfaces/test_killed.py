@@ -1,7 +1,5 @@
 """kill -9 at random moments of train, sweep and data get: the same command goes on, and nothing is lost or doubled."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Pretrained language models on the command line: train --backbone, --model huggingface:NAME, models."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

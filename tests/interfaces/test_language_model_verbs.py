@@ -1,7 +1,5 @@
 """Every verb works with a model that stands on a pretrained language model: pieces, no vocabulary, no ``</s>``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

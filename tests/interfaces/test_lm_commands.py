@@ -1,7 +1,5 @@
 """``train --parts rnnlm`` and ``evaluate lm`` as people run them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

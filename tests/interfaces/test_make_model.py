@@ -3,8 +3,6 @@
 Generated stories, a tiny configuration and a tiny language model stand in place of hours.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

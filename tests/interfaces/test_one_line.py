@@ -1,7 +1,5 @@
 """Wrong calls, odd environments and odd files end in an answer or in one readable line, never in a traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

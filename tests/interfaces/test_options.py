@@ -1,7 +1,5 @@
 """Options: groups become options, docstrings become help, and checks refuse what can't be meant."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """No verb writes over a file that it reads, nor over an existing one without ``--force``, nor two outputs to one file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

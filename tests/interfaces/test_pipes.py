@@ -1,7 +1,5 @@
 """What a shell puts in place of ``<(command)`` is read like a file: a verb gives what it gives for a file of that name."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

@@ -4,8 +4,6 @@ Every verb that reads a text gives a result or an error of ours, which the comma
 else that is raised would be a traceback.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Verbs are those of the table in ``interfaces/cli.py``, so that a new one needs a
 calls are made in a folder of the same name: whatever hangs on time or on the order of a set would show.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """``entitynlm score`` as people run it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

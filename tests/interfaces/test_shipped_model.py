@@ -1,7 +1,5 @@
 """The models that ship: whole, small enough, and of use on a text of our own."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

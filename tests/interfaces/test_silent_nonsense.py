@@ -1,7 +1,5 @@
 """Calls that once ended well with figures that mean nothing: each is refused, mended or remarked upon."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

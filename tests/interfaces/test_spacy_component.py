@@ -1,7 +1,5 @@
 """The spaCy component: found by its entry point, batches, DocBin, texts that spaCy cuts in its own way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

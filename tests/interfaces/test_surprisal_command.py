@@ -1,7 +1,5 @@
 """``entitynlm surprisal`` as people call it: many files, kinds of tables, units, standard input, wrong input."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

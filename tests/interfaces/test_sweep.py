@@ -1,7 +1,5 @@
 """Sweeps: the space, pruning, interrupted and dead trials, the best settings, and a database that machines share."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

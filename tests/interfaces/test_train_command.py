@@ -1,7 +1,5 @@
 """``entitynlm train`` as people run it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

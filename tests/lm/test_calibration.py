@@ -1,7 +1,5 @@
 """Errors of surprisal are errors: of the packaged models' words as many lie within two of them as the t distribution says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

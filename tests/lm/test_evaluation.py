@@ -1,7 +1,5 @@
 """The language-modelling table: every row counts the same words, and the marginal is the sum over all analyses."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

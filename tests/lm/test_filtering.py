@@ -1,7 +1,5 @@
 """A word to come changes nothing before it, and what is believed at a word is the posterior given the words up to it."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Experimental items: regions, equal rows for equal texts, differences with small errors, files of all kinds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

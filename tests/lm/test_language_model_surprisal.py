@@ -1,7 +1,5 @@
 """Surprisal with a pretrained language model: its own while entities are untrained, prefix-stable, with an open vocabulary."""
 
-from __future__ import annotations
-
 import bisect
 import copy
 import functools

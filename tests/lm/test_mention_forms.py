@@ -1,7 +1,5 @@
 """Forms of referring expressions: pronoun, name, definite or indefinite description."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.lm.mention_forms import read_form

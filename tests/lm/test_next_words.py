@@ -1,7 +1,5 @@
 """What was expected in the place of a word: a distribution whose probability of the word that came is its surprisal."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The 5-gram baseline: a proper distribution over the neural models' vocabulary, one probability per word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

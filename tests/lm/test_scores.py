@@ -1,7 +1,5 @@
 """Perplexity, its error, and the judgement over documents (whose statistics have tests of their own)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

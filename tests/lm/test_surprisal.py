@@ -1,7 +1,5 @@
 """Surprisal tables: rows for all tokens, figures that equal the model's own, errors from repeats, spelling."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

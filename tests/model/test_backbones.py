@@ -1,7 +1,5 @@
 """What holds for the LSTM holds for any backbone: here a convolution over letters, with an h and an e of two sizes."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each conditional of the generative story sums to one, and what can't happen has no probability."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """Device names are checked without torch, devices with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.errors import ConfigError

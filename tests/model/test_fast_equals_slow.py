@@ -1,7 +1,5 @@
 """The batched path computes the numbers of the slow twin, whatever the document and whatever the options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

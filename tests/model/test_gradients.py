@@ -1,7 +1,5 @@
 """Hand-derived backward passes against finite differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

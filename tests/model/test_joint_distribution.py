@@ -1,7 +1,5 @@
 """The joint over everything that can happen in a text of a given length sums to one."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Language models by name: what is here, and one readable message for each thing that is wrong, without torch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

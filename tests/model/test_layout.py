@@ -1,7 +1,5 @@
 """The layout of the paper's running example, worked out by hand, and f(e)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

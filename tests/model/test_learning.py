@@ -1,7 +1,5 @@
 """The model learns: one document by heart, and the generated stories better than anything that knows no context."""
 
-from __future__ import annotations
-
 import math
 
 import torch

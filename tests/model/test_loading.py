@@ -1,7 +1,5 @@
 """A language model with an untrained entity side: it works, it says what it is, and it is stored without the language model."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

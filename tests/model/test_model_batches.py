@@ -1,7 +1,5 @@
 """A document's numbers depend on the document alone: not on its neighbours, not on padding, not on what follows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

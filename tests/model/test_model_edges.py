@@ -1,7 +1,5 @@
 """Documents without words, without mentions, of one word."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Where the randomness of new entities comes from."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Model folders: what is saved is loaded, damage is found and named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping
@@ -94,7 +92,7 @@ class Scale:
         return {"factors": self.factors}, {"unit": self.unit}
 
     @classmethod
-    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Scale:
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> "Scale":
         return cls(tensors["factors"], settings["unit"])
 
 

@@ -1,7 +1,5 @@
 """Models of strangers: no code is run, no memory taken for sizes that are only claimed, nothing read outside of the folder."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -1,7 +1,5 @@
 """A document read in windows, with the LSTM's and the entities' states carried over, has the scores of the whole."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

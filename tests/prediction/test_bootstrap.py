@@ -1,7 +1,5 @@
 """Tests and intervals over clusters."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.errors import ConfigError

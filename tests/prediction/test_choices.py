@@ -1,7 +1,5 @@
 """Choices over candidates, and the weight with which two rows are mixed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

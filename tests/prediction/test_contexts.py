@@ -1,7 +1,5 @@
 """Contexts: what is before a slot, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.prediction.contexts import SENTENCE_START, extract_contexts, stem

@@ -1,7 +1,5 @@
 """Rows of Table 3: none sees anything of what it predicts, and the figures are those promised."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

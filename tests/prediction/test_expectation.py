@@ -1,7 +1,5 @@
 """What is expected at a word: distributions that sum to one, and those of the networks where these are asked directly."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features of recency, frequency and form."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from entitynlm.prediction.contexts import (

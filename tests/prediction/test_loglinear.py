@@ -1,7 +1,5 @@
 """Log-linear models of candidates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

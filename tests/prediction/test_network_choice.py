@@ -1,7 +1,5 @@
 """EntityNLM as a chooser of the next entity."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The predictor: trained, and stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading along an analysis: expectations of referents and words against the model's own joint distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Slots: those that people were asked about, and similar ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

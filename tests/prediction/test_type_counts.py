@@ -1,7 +1,5 @@
 """Counts of types in contexts, which leave out the story that is measured."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from entitynlm.prediction.contexts import extract_contexts

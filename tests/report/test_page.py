@@ -1,7 +1,5 @@
 """The report page: self-contained, escaped, bounded, and with the figures of the tables in it."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

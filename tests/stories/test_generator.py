@@ -1,7 +1,5 @@
 """What is promised about every generated story, and that chance is the same everywhere."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Realisation, reference and discourse: articles, agreement, pronouns and possessives in generated stories."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from itertools import pairwise
 

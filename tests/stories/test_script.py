@@ -1,7 +1,5 @@
 """Scripts: what can come next and how likely; the scenario files of the package name roles that exist and use all of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Word surprisal by ``transformers`` called directly, by the definition of a word's probability."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import unicodedata

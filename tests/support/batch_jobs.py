@@ -1,7 +1,5 @@
 """Small batch jobs that run in this process: shard after shard, by the functions that workers use."""
 
-from __future__ import annotations
-
 import json
 import random
 from functools import partial

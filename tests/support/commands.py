@@ -1,7 +1,5 @@
 """Verbs as from the shell, on corpora of generated stories."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The folder ``work`` is where commands are run; what they call ``../shared/data/N
 ``configs`` has the repository's settings for networks of eight units and one epoch.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

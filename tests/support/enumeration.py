@@ -4,8 +4,6 @@ The number of analyses grows faster than exponentially with the text, so this is
 the estimators are held against: a sum with no randomness in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache

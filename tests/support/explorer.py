@@ -1,7 +1,5 @@
 """An explorer that runs on this machine while a test lasts, and Debian's Chromium to look at it."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A small valid file of every format, for tests of recognition and for damage of all kinds."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

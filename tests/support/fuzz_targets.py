@@ -4,8 +4,6 @@ A target may raise errors of ours, each with a message; whatever else it raises 
 million inputs that follow the coverage (`make fuzz`), ``tests/test_fuzzing.py`` a handful, and all that was ever found.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

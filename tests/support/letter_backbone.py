@@ -4,8 +4,6 @@ A word is spelled by its letters, the last one in a form of its own that ends th
 a vocabulary, one piece per word, a recurrent state or word classes.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, get_args
@@ -88,7 +86,7 @@ class Letters(Tokenizer):
         return {"alphabet": self.alphabet, "longest": self.longest}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Letters:
+    def from_dict(cls, values: Mapping[str, Any]) -> "Letters":
         return cls(values["alphabet"], values["longest"])
 
     def list_words(self) -> list[str]:

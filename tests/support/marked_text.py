@@ -1,7 +1,5 @@
 """Documents from texts with mentions written into them."""
 
-from __future__ import annotations
-
 import re
 
 from entitynlm.api import as_document

@@ -1,7 +1,5 @@
 """An invented novel in PDNC's layout."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model that writes prose: random parameters on a tiny random language model, whose pieces say where white space is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

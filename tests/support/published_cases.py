@@ -4,8 +4,6 @@ The cases are facts of its documentation (test/TestCases.README of conll/referen
 tested with here are made from this table, and none of the official ones is in this repository.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

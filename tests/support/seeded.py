@@ -1,7 +1,5 @@
 """The random generator of one generated story."""
 
-from __future__ import annotations
-
 from random import Random
 
 

@@ -3,8 +3,6 @@
 Standard input is JSON, verb → arguments; standard output is JSON, verb → the SHA-256 of each output by its name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Bundles with random parameters over a handful of invented words: nothing was trained, everything can be measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args

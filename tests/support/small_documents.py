@@ -1,7 +1,5 @@
 """Documents for tests: the paper's running example, and a hypothesis strategy for arbitrary small ones."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A stored model with random parameters that reads names, pronouns and what else the small bundles know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

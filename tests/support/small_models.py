@@ -4,8 +4,6 @@ Parameters are drawn far from zero so that nothing cancels by accident: with the
 factor may hide below any tolerance.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

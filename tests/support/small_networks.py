@@ -1,7 +1,5 @@
 """Tiny networks in double precision, with parameters so large that none of their distributions is flat."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A few invented stories with a verb column and types, in the manner of InScript."""
 
-from __future__ import annotations
-
 import random
 
 from entitynlm.text.document import Document, Mention

@@ -1,7 +1,5 @@
 """Tokenizers of the kinds that language models have, trained on a few sentences; with them, a SubwordTokenizer of each."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from functools import cache

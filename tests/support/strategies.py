@@ -7,8 +7,6 @@ Hypothesis chooses (and shrinks) tokens, sentences and mentions. Columns, heads 
 generator whose seed it chooses: ten times as quick, and a failure shrinks to a document without them if it can.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import pairwise

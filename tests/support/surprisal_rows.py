@@ -1,7 +1,5 @@
 """Compare rows of surprisal tables to the promised 1e-4 bits."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Invented stories of four sentences with types, part-of-speech tags and a scenario, for tests of counts."""
 
-from __future__ import annotations
-
 from entitynlm.text.document import Document, Mention
 
 THINGS = ("cup", "pot", "jar")

@@ -1,7 +1,5 @@
 """Tiny random causal language models of four families with a byte-level tokenizer, made on the spot."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tokens become running text in which every token can be found again."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A document is checked when it is made, so that nothing after a reader needs to doubt it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

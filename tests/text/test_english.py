@@ -1,7 +1,5 @@
 """The English word lists are consistent with each other."""
 
-from __future__ import annotations
-
 from entitynlm.text.english import GENDERS, NUMBERS, PRONOUNS
 
 FORMS = set(PRONOUNS.values())

@@ -1,7 +1,5 @@
 """Words and sentences of raw text: places kept, quotation marks and abbreviations right, strange texts in bounds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

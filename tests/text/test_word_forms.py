@@ -1,7 +1,5 @@
 """Base forms of verbs."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.text.word_forms import find_past, list_lemmas

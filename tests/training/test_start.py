@@ -1,7 +1,5 @@
 """Starting from a language model of plain text, epochs that are shares of a corpus, frozen embeddings, compact models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

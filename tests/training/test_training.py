@@ -1,7 +1,5 @@
 """Training: batches, the loop, checkpoints that resume to the same result, settings, and what is stored."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores of quotations and their speakers against annotated ones, beside a baseline."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ class QuotationScores:
     baseline: int = 0
     """Quotations that are found and whose speaker has the nearest name outside of the quotation."""
 
-    def __add__(self, other: QuotationScores) -> QuotationScores:
+    def __add__(self, other: "QuotationScores") -> "QuotationScores":
         mine, theirs = vars(self), vars(other)
         return QuotationScores(**{name: mine[name] + theirs[name] for name in mine})
 

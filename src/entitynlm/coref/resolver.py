@@ -4,8 +4,6 @@ A document's states are read chunk by chunk, and only what belongs to its mentio
 for each. Clusters are then made from the first mention to the last.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -97,7 +95,7 @@ class Resolver:
         }
 
     @classmethod
-    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Resolver:
+    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> "Resolver":
         if settings["features"] != RESOLVER_FEATURES:
             raise ModelError("the resolver of this model was made with other features, by another version")
         sizes = NetworkSizes(**settings["sizes"])

@@ -1,7 +1,5 @@
 """The words of a document as the resolver sees them beside their states: form, capitals, quotation marks, sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class WordList:
         return len(self.words) + 1
 
     @classmethod
-    def count(cls, documents: Iterable[Document], fewest: int = FEWEST) -> WordList:
+    def count(cls, documents: Iterable[Document], fewest: int = FEWEST) -> "WordList":
         counts = Counter(token.lower() for document in documents for token in document.tokens)
         return cls(sorted(word for word, count in counts.items() if count >= fewest))
 
@@ -60,7 +58,7 @@ class WordInputs:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def cut(self, start: int, stop: int) -> WordInputs:
+    def cut(self, start: int, stop: int) -> "WordInputs":
         """Take the words of a chunk of whole sentences."""
         own = slice(start, stop)
         ends = np.minimum(self.sentence_ends[own], stop) - start

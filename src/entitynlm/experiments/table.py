@@ -1,7 +1,5 @@
 """Result tables of all experiments: figures with their errors, the paper's beside them, and remarks; as Markdown and as JSON."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,12 +25,12 @@ class Figure:
         return f"{shown} ± {self.error:.{self.digits}f}" if self.error else shown
 
     @classmethod
-    def over_seeds(cls, values: Sequence[float]) -> Figure:
+    def over_seeds(cls, values: Sequence[float]) -> "Figure":
         """Take the mean and the standard deviation over trainings with several seeds."""
         return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
     @classmethod
-    def with_error(cls, value: float, error: float) -> Figure:
+    def with_error(cls, value: float, error: float) -> "Figure":
         """Make a figure of an estimate; an error of zero (an exact figure) or nan (not known) is left out."""
         return cls(value, error if math.isfinite(error) and error > 0 else None)
 

@@ -3,8 +3,6 @@
 OUT/seed-<n>/ has EntityNLM, and with it our own predictor, a network on EntityNLM's states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -40,7 +38,7 @@ class Predictors:
     :param folder: the model's folder, where our predictor is stored once it is trained; None: nowhere.
     """
 
-    experiment: EntityPrediction
+    experiment: "EntityPrediction"
     pretrained: Pretrained | None = None
     folder: Path | None = None
     seed: int = 1

@@ -3,8 +3,6 @@
 A page may only name models that are in this list, so no request makes the explorer look at another folder.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -36,7 +34,7 @@ class ModelShelf:
     :param load: how one is loaded.
     """
 
-    def __init__(self, names: Sequence[str], load: Callable[[str], EntityNLM]) -> None:
+    def __init__(self, names: Sequence[str], load: "Callable[[str], EntityNLM]") -> None:
         self.names = tuple(dict.fromkeys([*names, *list_usable()]))
         self._load = load
         self._loaded: dict[str, EntityNLM] = {}
@@ -50,7 +48,7 @@ class ModelShelf:
             raise ModelError(f"there is no model {name!r} here; there are {', '.join(self.names)}")
         return name
 
-    def get(self, name: str, wait: float = WAIT) -> EntityNLM:
+    def get(self, name: str, wait: float = WAIT) -> "EntityNLM":
         """Get a model, loaded when it is first asked for; requests at the same time wait for the loading."""
         if self.check(name) not in self._loaded:
             with hold(self._locks[name], f"the model {name} is still being loaded", wait):

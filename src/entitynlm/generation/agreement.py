@@ -5,8 +5,6 @@ take a verb into a mention. So a known entity is called as before, or by a prono
 first mention of a new one, words that can't stand there have no probability.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -49,7 +47,7 @@ class MentionAgreement:
 
     called: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
 
-    def hear(self, entity: int, form: Expression) -> MentionAgreement:
+    def hear(self, entity: int, form: Expression) -> "MentionAgreement":
         """Add the expression of a mention."""
         known = self.called.get(entity, ())
         return MentionAgreement({**self.called, entity: known if form in known else (*known, form)})

@@ -15,8 +15,6 @@ populations (``islands``) go through the text together, which takes less time th
 the words.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -208,7 +206,7 @@ class ParticleFilter:
         self.island = self.island[parents]
         self.resamplings += float(low.sum()) / config.islands
 
-    def fork(self) -> ParticleFilter:
+    def fork(self) -> "ParticleFilter":
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
         other = copy.copy(self)
         for name in ("_for_choices", "_for_new_entities", "_for_parents"):

@@ -1,7 +1,5 @@
 """The particles: what each of them knows as arrays of integers, the state tables that they share, and the choices they made."""
 
-from __future__ import annotations
-
 import copy
 from typing import NamedTuple
 
@@ -72,7 +70,7 @@ class Choices(NamedTuple):
     log_referent: np.ndarray  # (S, N) at a mention's first word: log P of its referent, new ones being one, …
     entropy: np.ndarray  # (S, N) … and the entropy over referents; (0, 0) where it was not asked for
 
-    def narrow(self, particles: int) -> Choices:
+    def narrow(self, particles: int) -> "Choices":
         """Keep the choices of the first few particles."""
         shared = ("pair_contexts", "pair_rows", "pairs")
         return Choices(
@@ -154,7 +152,7 @@ class Population:
         self.particles.copies[:size], self.particles.copies[size:] = copies, 0
         self.particles.used[0] = size
 
-    def fork(self) -> Population:
+    def fork(self) -> "Population":
         """Copy the particles, so that the copies may go another way."""
         other = copy.copy(self)
         other.model_states = self.model_states.fork()

@@ -4,8 +4,6 @@ A chunk is a run of words that a network reads at a time. Networks that read fro
 chunk, so the tables are those of the whole text.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -38,7 +36,7 @@ class Chunk:
     def __len__(self) -> int:
         return self.stop - self.start
 
-    def cut(self, start: int, stop: int) -> Chunk:
+    def cut(self, start: int, stop: int) -> "Chunk":
         """Take the words ``start`` … ``stop`` - 1 of the text."""
         model, proposal = (
             slice_tables(tables, start - self.start, stop - self.start)
@@ -145,6 +143,6 @@ class ReadText:
         self.encoded, _, self.originals = encoder.encode_with_report(document, self.words)
         self.readings = readings or Readings(self.encoded)
 
-    def with_mentions(self, document: Document) -> ReadText:
+    def with_mentions(self, document: Document) -> "ReadText":
         """Put other mentions on the text, whose words and readings stay."""
         return ReadText(self.encoder, document, words=self.words, readings=self.readings)

@@ -9,8 +9,6 @@ Rows that no particle refers to any more are dropped from time to time (:meth:`S
 size depends on how many entities are alive and not on how long the text is.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import NamedTuple
 
@@ -106,7 +104,7 @@ class NetworkArrays(NamedTuple):
     sigma: float
 
     @classmethod
-    def of_tables(cls, tables: WordTables) -> NetworkArrays:
+    def of_tables(cls, tables: WordTables) -> "NetworkArrays":
         return cls(*(getattr(tables, name) for name in cls._fields))
 
 
@@ -183,7 +181,7 @@ class StateTable:
         self.rows.used[0] += 1
         return self.used - 1
 
-    def fork(self) -> StateTable:
+    def fork(self) -> "StateTable":
         """Copy the rows; what was remembered about them for a word is left behind."""
         other = copy.copy(self)
         old, size = self.rows, self.used + self.fixed

@@ -8,8 +8,6 @@ And a text that has used an unknown word once uses it again: a Pitman–Yor proc
 the spelling as its base. Nothing of it depends on the words to come.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter
@@ -51,7 +49,7 @@ class SpellingModel:
         self._log_unknown = math.log1p(-min(taken, 1 - 1e-9))
 
     @classmethod
-    def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
+    def of_vocabulary(cls, vocabulary: Vocabulary) -> "SpellingModel":
         """Make the model for the words that a vocabulary lacks, once."""
         if vocabulary not in _MODELS:
             ordinary = [unescape_word(word) for word in vocabulary.words[vocabulary.specials :]]

@@ -9,8 +9,6 @@
 ``additions_reference`` writes the same out word by word, for the slow twin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -186,7 +184,7 @@ def make_narrowing(config: ModelConfig, backbone: Backbone) -> WholeEntity | Nar
     return Narrowing(config.hidden_size)
 
 
-def start_at_zero(network: EntityNetwork) -> None:
+def start_at_zero(network: "EntityNetwork") -> None:
     """Let P(X) start as a pretrained backbone's own: what entities add to its words is zero. Radii start where states do."""
     if isinstance(network.projection, SphereProjection):
         nn.init.constant_(network.projection.radii, FIRST_RADIUS)
@@ -197,7 +195,7 @@ def start_at_zero(network: EntityNetwork) -> None:
 
 
 @torch.no_grad()
-def fit_scaling(network: EntityNetwork, documents: Sequence[EncodedWords]) -> None:
+def fit_scaling(network: "EntityNetwork", documents: Sequence[EncodedWords]) -> None:
     """Take the means and deviations of states, where these are standardised, from documents."""
     if isinstance(network.projection, SphereProjection) and documents:
         network.projection.scaling.fit(network.backbone.read(documents).table)

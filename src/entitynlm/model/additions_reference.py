@@ -1,7 +1,5 @@
 """The slow twin of ``additions``: each addition for one word, as its definition says, for ``reference`` to call at its seams."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 class SlowAdditions:
     """The additions of a network; what its configuration leaves off changes nothing."""
 
-    def __init__(self, network: EntityNetwork) -> None:
+    def __init__(self, network: "EntityNetwork") -> None:
         self.network = network
 
     def project_state(self, h: Tensor) -> Tensor:

@@ -11,8 +11,6 @@
 Files are written beside their place and renamed, the list of hashes last, so a reader never sees half a model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -118,7 +116,7 @@ class Component(Protocol):
         ...
 
     @classmethod
-    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Self:
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> "Self":
         """Make the component that :meth:`to_stored` described."""
         ...
 

@@ -7,8 +7,6 @@ node, because a node per class would cost more than its arithmetic.
 A distribution over many words is computed for a few hundred positions at a time, so that its numbers stay in the cache.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ class _WithinClass(torch.autograd.Function):
     """log p(x | class of x, u) for many positions."""
 
     @staticmethod
-    def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, slots: Tensor, groups: Groups) -> Tensor:
+    def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, slots: Tensor, groups: "Groups") -> Tensor:
         out = u.new_empty(len(u))
         saved: list[Tensor] = []
         keep = any(ctx.needs_input_grad)

@@ -5,8 +5,6 @@ bootstrap intervals draw stories (the paper's paired t-test takes slots for inde
 Agreement with people is with the 20 guesses that Modi et al. (2017) collected for each slot.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -57,7 +55,7 @@ def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np
     return np.bincount(owners, weights=values), np.bincount(owners)
 
 
-def measure_people(stories: Sequence[SlottedStory]) -> PredictionRow:
+def measure_people(stories: Sequence[SlottedStory]) -> "PredictionRow":
     """Measure the paper's fifth row, people's majority; each guess has the probability of one in twenty."""
     if not has_guesses(stories):
         raise ConfigError("the row 'human' needs people's guesses, which only InScript's test stories have")

@@ -8,8 +8,6 @@ that were not mentioned yet is that of "new", which is the paper's mapping. The 
 since a verb that follows the mention is not known yet.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +56,7 @@ class ScenarioClassifier:
         self.names = sorted(log_probs)
 
     @classmethod
-    def fit(cls, stories: Sequence[Document]) -> ScenarioClassifier:
+    def fit(cls, stories: Sequence[Document]) -> "ScenarioClassifier":
         """Use the words of at least three stories, with one half added to each count."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         spread: Counter[str] = Counter()
@@ -139,7 +137,7 @@ class TypeCounts:
         self._stories: dict[str, tuple[Document, frozenset[int]]] = {}
 
     @classmethod
-    def fit(cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None) -> TypeCounts:
+    def fit(cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None) -> "TypeCounts":
         """Count contexts of all mentions, or of those that start at ``counted`` (a list per story); types of all head words."""
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
         made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)

@@ -6,8 +6,6 @@ the next mention (types are annotation, which is seen in training only); the hea
 it, by its own output vectors of words, and corrected by the network.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +179,7 @@ class EntityPredictor:
         return tensors, {"words": self.words, "types": self.types, "notes": self.notes}
 
     @classmethod
-    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EntityPredictor:
+    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> "EntityPredictor":
         words, types, notes = (settings[name] for name in ("words", "types", "notes"))
         width, middle = notes["states"]
         make = partial(StateNetwork, len(words), width, middle, len(types))

@@ -3,8 +3,6 @@
 States are those of a model's backbone: SmolLM2's, or the LSTM's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -46,7 +44,7 @@ class StoryStates:
         self.encoder, self.backbone = encoder, backbone.eval()
 
     @classmethod
-    def of_model(cls, pretrained: Pretrained) -> StoryStates:
+    def of_model(cls, pretrained: Pretrained) -> "StoryStates":
         return cls(pretrained.encoder, pretrained.get("generative").backbone)
 
     @property
@@ -130,7 +128,7 @@ class SlotBatch:
         """(M,) the pair that is the answer at each slot."""
         return self.bounds[:-1] + self.answers
 
-    def select(self, chosen: np.ndarray) -> SlotBatch:
+    def select(self, chosen: np.ndarray) -> "SlotBatch":
         """Return the slots with these numbers."""
         bounds = self.bounds
         pairs = np.concatenate([np.arange(bounds[slot], bounds[slot + 1]) for slot in chosen])
@@ -164,7 +162,7 @@ class SlotExtractor:
         self.states = states
 
     @classmethod
-    def fit(cls, stories: TrainingSlots, states: StoryStates) -> SlotExtractor:
+    def fit(cls, stories: TrainingSlots, states: StoryStates) -> "SlotExtractor":
         """Collect the words that occur twice, and all entity types."""
         documents = [story for story, _ in stories]
         found, seen = np.unique([w.lower() for d in documents for w in d.tokens], return_counts=True)

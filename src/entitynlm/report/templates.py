@@ -1,7 +1,5 @@
 """HTML pages from the templates in ``resources/report``: one file each, with style and script, and all values escaped."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def load_templates() -> Environment:
+def load_templates() -> "Environment":
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("entitynlm", "resources/report")

@@ -4,8 +4,6 @@ New ones are introduced; old ones get a pronoun while they are recent and salien
 fit a pronoun it becomes rare.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from random import Random
@@ -35,7 +33,7 @@ class Phrase:
     head: int = 0
     agreement: str = "3s"
 
-    def append(self, part: Phrase) -> None:
+    def append(self, part: "Phrase") -> None:
         start = len(self.words)
         self.words += part.words
         self.mentions += [(start + a, start + b, key, start + head) for a, b, key, head in part.mentions]

@@ -9,8 +9,6 @@
 [resolver]       ResolverSettings of the network that finds and links mentions
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,7 +94,7 @@ class Settings:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+    def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
         """Settings from nested plain values; anything unknown is an error that names it."""
         for name in sorted(set(values) - set(SECTIONS)):
             raise ConfigError(f"unknown section [{name}]; there are {', '.join(SECTIONS)}")

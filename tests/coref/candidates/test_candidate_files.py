@@ -1,7 +1,5 @@
 """Files of antecedent scores and of k-best lists: what is written is read again, and every fault is named with its line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

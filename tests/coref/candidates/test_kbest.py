@@ -1,7 +1,5 @@
 """k-best lists from antecedent scores: small ones by hand, the real ones by their published figures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

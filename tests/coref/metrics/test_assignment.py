@@ -1,7 +1,5 @@
 """The assignment of chains against all permutations and scipy's on the whole table; thin, tied and large tables."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counts that add up over documents, documents that are matched by id, keys that are cleaned."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

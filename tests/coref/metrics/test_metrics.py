@@ -1,7 +1,5 @@
 """Metrics on cases small enough to be worked out by hand; letters are mentions."""
 
-from __future__ import annotations
-
 import tracemalloc
 from fractions import Fraction
 from itertools import combinations

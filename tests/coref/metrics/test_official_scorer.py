@@ -5,8 +5,6 @@ the fixture fetches it once into pytest's cache. Run these tests alone with ``py
 ENTITYNLM_OFFICIAL_SCORER may name a ``scorer.pl`` that is already there.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

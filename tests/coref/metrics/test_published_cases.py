@@ -1,7 +1,5 @@
 """The 36 published cases of the official scorer through files, readers, metrics and the command, without the official scorer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

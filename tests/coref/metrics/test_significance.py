@@ -1,7 +1,5 @@
 """The randomisation test: exact where all swaps can be enumerated, repeatable by its seed."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

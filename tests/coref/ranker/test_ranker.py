@@ -1,7 +1,5 @@
 """The antecedent ranker on small invented documents: it finds mentions and learns what it is shown."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

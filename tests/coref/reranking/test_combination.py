@@ -1,7 +1,5 @@
 """A weight of log P chooses what it says; the search finds the best weight of the grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Candidates scored together must get what each of them would get by itself: from the encoder, and from the scoring pass."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

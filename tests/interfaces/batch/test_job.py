@@ -1,7 +1,5 @@
 """The folder of a job: done once, done again where the input changed, refused where the settings did, safe from kill -9."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Shards: cut in the same way every time, read as the whole file is, and a broken record fails alone."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

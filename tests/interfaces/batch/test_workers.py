@@ -1,7 +1,5 @@
 """Processes and Ray give the bytes that one process gives, leave nothing behind when they are killed, and pass errors on."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Word vectors of the packaged GloVe, and their projection to another width."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

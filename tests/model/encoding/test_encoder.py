@@ -1,7 +1,5 @@
 """Documents as numbers."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tokens become words; the words never depend on mentions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

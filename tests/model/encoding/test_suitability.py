@@ -1,7 +1,5 @@
 """One warning for texts that a model can say little about, and none for the others."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mentions as R, E and L."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The vocabulary: frequent words, ties in alphabetical order, specials that nothing can be mistaken for."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Word classes: every predictable word in one class, none too large, words that follow the same words together."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The catalogue of corpora, and lists of hashes."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.errors import ConfigError, DataError

@@ -1,7 +1,5 @@
 """Folders are recognised by what lies in them. The files here are invented and tiny."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

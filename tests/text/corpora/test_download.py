@@ -1,7 +1,5 @@
 """Downloads against a local server that misbehaves on purpose."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import hashlib

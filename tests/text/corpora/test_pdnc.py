@@ -1,7 +1,5 @@
 """Novels in PDNC's layout: reading them, their splits, and names that belong to one character alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

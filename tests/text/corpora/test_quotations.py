@@ -1,7 +1,5 @@
 """LitBank's quotation files, read into the document that they belong to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

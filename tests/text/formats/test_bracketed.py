@@ -1,7 +1,5 @@
 """What the bracket formats share: layers of crossing spans, unique document names, counted oddities."""
 
-from __future__ import annotations
-
 import io
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """brat standoff: text spans, links, LitBank's layers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

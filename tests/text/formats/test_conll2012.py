@@ -1,7 +1,5 @@
 """CoNLL-2012: the shared task's columns, LitBank's and the scorer's variants, and back."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

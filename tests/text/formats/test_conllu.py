@@ -1,7 +1,5 @@
 """CoNLL-U with entities: OntoGUM's bare and CorefUD's full form, text and offsets, and back."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

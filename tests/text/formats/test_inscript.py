@@ -1,7 +1,5 @@
 """InScript's columns: what rows mean, what odd rows become, and the corpus itself where it is at hand."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Documents as JSON objects: nothing is lost, edited clusters are noticed, values of another type are refused by name."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """JSON lines: our own without loss, e2e-coref's and fastcoref's by their rules, and lines that make no sense."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """E-books, documents and pages: real files made on the spot, read as their text with chapters at their headings."""
 
-from __future__ import annotations
-
 import io
 import sys
 import zipfile

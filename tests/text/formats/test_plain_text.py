@@ -1,7 +1,5 @@
 """Plain text files: one document each; what is no text says why."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

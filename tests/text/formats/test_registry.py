@@ -1,7 +1,5 @@
 """All formats as one: recognised by content, converted without losing a cluster, and no file that ends in a traceback."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sys

@@ -1,7 +1,5 @@
 """spaCy Docs: round trips, and documents that spaCy's own users made."""
 
-from __future__ import annotations
-
 import spacy
 from hypothesis import given, settings
 

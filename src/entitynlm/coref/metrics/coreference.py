@@ -1,7 +1,5 @@
 """The coreference metrics in one table: counts per document, scores per corpus, the CoNLL average, tests between two systems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -85,7 +83,7 @@ class CorpusCounts:
         scores = [METRICS[name].summarise(self.by_metric[name])[:, 2] for name in CONLL_METRICS]
         return [to_percent(float(value)) for value in np.mean(scores, axis=0)]
 
-    def take(self, rows: Sequence[int]) -> CorpusCounts:
+    def take(self, rows: Sequence[int]) -> "CorpusCounts":
         """Take the counts of some documents (or candidates), in the order of ``rows``."""
         chosen = {name: counts[list(rows)] for name, counts in self.by_metric.items()}
         return CorpusCounts(tuple(self.doc_ids[row] for row in rows), chosen)

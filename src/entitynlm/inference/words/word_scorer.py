@@ -10,8 +10,6 @@ the sum over classes for a pair is a product of two vectors that are there alrea
 row. What is left per pair is the softmax within the word's class, which is a matrix product per class.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -106,7 +104,7 @@ class WordScorer:
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""
 
-    def fork(self) -> WordScorer:
+    def fork(self) -> "WordScorer":
         """Make a scorer of the same network for another state table."""
         return copy.copy(self)
 

@@ -7,8 +7,6 @@
 A shard without a record is done again, and gives the same bytes: every worker has one thread, which the last digits depend on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging
@@ -118,7 +116,7 @@ def write_lines(path: Path, items: Iterable[Any]) -> None:
 
 
 @functools.lru_cache(maxsize=1)
-def load_once(model: ModelOptions) -> Pretrained:
+def load_once(model: ModelOptions) -> "Pretrained":
     """Load a worker's model when its first shard needs it, and keep it for the next ones."""
     return model.load(Terminal(quiet=True))
 

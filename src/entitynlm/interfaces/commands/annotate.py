@@ -1,7 +1,5 @@
 """``entitynlm annotate``: the mentions of a text, and which of them refer to one entity."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -44,7 +42,7 @@ class AnnotationOptions:
     keep_mentions: bool = False
     exact: bool = False
 
-    def annotate(self, load: Callable[[], Pretrained], document: Document, *, model: str) -> Document:
+    def annotate(self, load: "Callable[[], Pretrained]", document: Document, *, model: str) -> Document:
         """Find the document's mentions and entities; formats that keep metadata will have the model's name."""
         from entitynlm.coref.annotation import annotate_document
 

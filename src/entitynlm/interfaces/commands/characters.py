@@ -1,7 +1,5 @@
 """``entitynlm characters``: who is in a book, what they say and do, and with whom."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -55,7 +53,7 @@ class CharacterOptions:
         """Tell whether the model has to find a document's mentions."""
         return self.mentions == "found" or (self.mentions == "auto" and not document.mentions)
 
-    def list(self, load: Callable[[], Pretrained], document: Document) -> Cast:
+    def list(self, load: "Callable[[], Pretrained]", document: Document) -> Cast:
         """List the characters of a document, with the mentions and quotations that it has or that the model finds."""
         if self.mentions == "given":
             check_mentions(document)

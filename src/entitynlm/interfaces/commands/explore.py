@@ -1,7 +1,5 @@
 """``entitynlm explore``: a page on this machine on which a person watches a model read."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import warnings
@@ -73,7 +71,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(
     listener: socket.socket, host: str, model: options.ModelOptions,
-    opened: Document | None, name: str, terminal: Terminal, *, browser: bool,
+    opened: "Document | None", name: str, terminal: Terminal, *, browser: bool,
 ) -> None:  # fmt: skip
     """Answer until Ctrl-C. The page is there at once; models are loaded while it is looked at."""
     import uvicorn
@@ -84,7 +82,7 @@ def serve(
     from entitynlm.explorer.security import list_hosts, make_token
     from entitynlm.explorer.texts import TextShelf
 
-    def load(name: str) -> EntityNLM:
+    def load(name: str) -> "EntityNLM":
         from entitynlm.api import EntityNLM
 
         return EntityNLM(options.ModelOptions(name, model.device, model.threads).load(terminal))

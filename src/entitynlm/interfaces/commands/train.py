@@ -1,7 +1,5 @@
 """``entitynlm train``: from a corpus to a stored model."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator
@@ -155,8 +153,8 @@ def train(
 
 
 def train_resolver(
-    pretrained: Pretrained,
-    corpus: Corpus,
+    pretrained: "Pretrained",
+    corpus: "Corpus",
     settings: Settings,
     terminal: Terminal,
     *,

@@ -9,8 +9,6 @@ A backbone is named in a model's configuration (``backbone = "lstm"``, with what
 found in :data:`BACKBONES`.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -75,7 +73,7 @@ class OutputLayer:
     openers: int
     columns: Tensor
 
-    def to(self, like: Tensor) -> OutputLayer:
+    def to(self, like: Tensor) -> "OutputLayer":
         """Copy the layer to another device and precision."""
         if self.weight.dtype == like.dtype and self.weight.device == like.device:
             return self
@@ -210,7 +208,7 @@ class Backbone(nn.Module):
         """Give the output layer, if it is one softmax over all pieces whose words end by END (see ``huggingface``)."""
         return None
 
-    def copy_from(self, source: Backbone) -> list[str]:
+    def copy_from(self, source: "Backbone") -> list[str]:
         """Start from another backbone's parameters; the names of those that were set."""
         own = self.state_dict()
         fitting = {name: value for name, value in source.state_dict().items() if name in own}

@@ -10,8 +10,6 @@ The state table of one document (or of one window of it) has, in this order,
     rows C+M+1 … C+M+U      the state after each of the U words inside mentions
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -55,11 +53,11 @@ class EntityHistory:
         since = np.array([self.position, sentence, self.mentions + 1])[:, None]
         return np.concatenate([since - self.table[TOKEN : MENTION + 1], self.table[COUNT:]])
 
-    def add_entity(self, *known: int) -> EntityHistory:
+    def add_entity(self, *known: int) -> "EntityHistory":
         """Add an entity, given the five values of its column."""
         return replace(self, table=np.column_stack([self.table, known]))
 
-    def start_mention(self, mention_type: int, entity: int, length: int) -> EntityHistory:
+    def start_mention(self, mention_type: int, entity: int, length: int) -> "EntityHistory":
         """Start a mention at the next word, of a known entity or of number ``entities + 1``."""
         grown = self.add_entity(mention_type, 0, 0, 0, 0) if entity > self.entities else self
         table, mentions = grown.table.copy(), self.mentions + 1
@@ -67,7 +65,7 @@ class EntityHistory:
         table[COUNT, entity - 1] += 1
         return replace(self, table=table, mentions=mentions, current=entity, remaining=length)
 
-    def read_word(self, sentence: int) -> EntityHistory:
+    def read_word(self, sentence: int) -> "EntityHistory":
         """Read one more word, which belongs to the open mention if there is one."""
         after = replace(self, position=self.position + 1)
         if not self.remaining:

@@ -4,8 +4,6 @@ One run of the backbone per batch, one scan for all entity states, and then ever
 handful of operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -122,7 +120,7 @@ class Carried:
     backbone: Carry | None
     entities: list[Tensor]
 
-    def select(self, backbone: Backbone, documents: Sequence[int]) -> Carried:
+    def select(self, backbone: Backbone, documents: Sequence[int]) -> "Carried":
         """Take the states of those documents that go on, cut off from the gradient of what is past."""
         carry = None if self.backbone is None else backbone.select(self.backbone, documents)
         return Carried(carry, [self.entities[i].detach() for i in documents])

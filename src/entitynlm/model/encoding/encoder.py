@@ -1,7 +1,5 @@
 """Documents as numbers: all that a model needs to read a document, in one object that is stored with it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -68,7 +66,7 @@ class EncodedDocument:
         """The words alone, which a backbone reads."""
         return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.piece_places)
 
-    def cut(self, length: int) -> EncodedDocument:
+    def cut(self, length: int) -> "EncodedDocument":
         """Keep the first words."""
         words = self.words[:length]
         names = ("x", "sentence", "pieces", "piece_bounds", "piece_places")
@@ -119,7 +117,7 @@ class Encoder:
         typed: bool = False,
         max_length: int = MAX_LENGTH,
         tokenizer: Tokenizer | None = None,
-    ) -> Encoder:
+    ) -> "Encoder":
         """Take vocabulary (unless a tokenizer is given) and types from the training documents, which are read once."""
         counts: Counter[str] = Counter()
         types: set[str] = set()
@@ -205,7 +203,7 @@ class Encoder:
         return to_dict(StoredEncoder(self.recipe, tokenizer, self.types, self.singletons, self.max_length))
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Encoder:
+    def from_dict(cls, values: Mapping[str, Any]) -> "Encoder":
         stored = from_dict(StoredEncoder, values)
         tokenizer = load_tokenizer(stored.tokenizer)
         return cls(stored.recipe, tokenizer, stored.types, stored.singletons, stored.max_length)

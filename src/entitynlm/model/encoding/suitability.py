@@ -1,7 +1,5 @@
 """Check whether a text is of the kind that a model was trained on: English, and in words that the model knows."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 
@@ -35,7 +33,7 @@ def is_unspaced(document: Document) -> bool:
     return len(letters) >= FEWEST_WORDS and not any(letter.isascii() for letter in letters)
 
 
-def find_doubt(document: Document, encoder: Encoder) -> str | None:
+def find_doubt(document: Document, encoder: "Encoder") -> str | None:
     """Find what makes a text unsuitable for this model, as a sentence with its consequence; None where nothing does."""
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:

@@ -5,8 +5,6 @@ can't say (one word lies in one mention at most); :func:`analyse` lays what is l
 step counts what it took away. The rules, with their reasons: ``docs/decisions/002`` and ``003``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -129,7 +127,7 @@ class Analysis(NamedTuple):
     remaining: IntArray
 
     @classmethod
-    def empty(cls, length: int) -> Analysis:
+    def empty(cls, length: int) -> "Analysis":
         """Analyse ``length`` words as words without a mention."""
         return cls(np.zeros(length, np.int64), np.zeros(length, np.int64), np.ones(length, np.int64))
 

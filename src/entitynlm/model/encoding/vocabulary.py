@@ -1,7 +1,5 @@
 """The words that the model knows, with their numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -39,7 +37,7 @@ class Vocabulary(Tokenizer):
         self.number = self._ids.get(NUM)
 
     @classmethod
-    def build(cls, counts: Mapping[str, int], recipe: Recipe) -> Vocabulary:
+    def build(cls, counts: Mapping[str, int], recipe: Recipe) -> "Vocabulary":
         """Take the most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
 
         Ties go in alphabetical order (of code points). The size counts ordinary words: a vocabulary of 1,000
@@ -100,7 +98,7 @@ class Vocabulary(Tokenizer):
         return {"words": list(self._words)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
+    def from_dict(cls, values: Mapping[str, Any]) -> "Vocabulary":
         """Make a vocabulary from JSON; anything but a list of words is an error."""
         words = values.get("words")
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):

@@ -10,8 +10,6 @@ constant, Σ_vc N(v, c) log N(v, c) - Σ_c N(c) log N(c). Moving a word changes 
 it follows. Compiled, it takes seconds for tens of thousands of words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class WordClasses:
         return {"class_of": self.class_of.tolist()}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> WordClasses:
+    def from_dict(cls, values: Mapping[str, Any]) -> "WordClasses":
         try:
             return cls(np.array(values["class_of"], dtype=np.int64))
         except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -3,8 +3,6 @@
 ``docs/formats.md`` describes what becomes of each column, and how two crossing mentions of one entity are written.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections import defaultdict
@@ -75,7 +73,7 @@ class _FileBuilder:
         self.draft: _PartBuilder | None = None
         self._names = DocumentNames(source)
 
-    def _begin(self, name: str, part: str, line: int) -> _PartBuilder:
+    def _begin(self, name: str, part: str, line: int) -> "_PartBuilder":
         name = name or self.source.stem
         unique = self._names.claim(make_id(name, part), line)
         self.draft = _PartBuilder(self.source, unique, name, part)

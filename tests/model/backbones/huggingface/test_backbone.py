@@ -1,7 +1,5 @@
 """The story on a pretrained language model: what holds for the LSTM holds here, and P(X) starts as the language model's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the pieces of a tokenizer say about words."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import pytest

@@ -1,7 +1,5 @@
 """A language model reads as ``transformers`` does, however the text is batched and cut, and long texts by a stated rule."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """States on disk: the same as those read anew, resumable, and computed again where a file is damaged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words spelled by a language model's pieces: nothing is lost, and probabilities with word boundaries sum to one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

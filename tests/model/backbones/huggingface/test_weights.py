@@ -1,7 +1,5 @@
 """Language models are found by name, folder or GGUF file; what can't be used is refused in one readable message."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

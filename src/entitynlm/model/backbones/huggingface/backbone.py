@@ -8,8 +8,6 @@ Where a word ends is part of the word (Pimentel & Meister 2024; Oh & Schuler 202
 the pseudo-piece END, whose probability is that of all pieces that open a new word; the next word's first piece is one of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -73,7 +71,7 @@ class HuggingFaceBackbone(Backbone):
         self._output: OutputLayer | None = None
         self._latest: tuple[Tensor, Tensor] | None = None
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> HuggingFaceBackbone:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "HuggingFaceBackbone":
         """Move the language model too, which is no submodule, when ``to`` moves this module to a device."""
         super()._apply(fn, recurse)
         self.runtime.move(fn(torch.empty(0)).device)

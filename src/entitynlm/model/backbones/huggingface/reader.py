@@ -11,8 +11,6 @@ past the first half-window has at least half a window behind it, and a state dep
 - Other positions (learned ones, ALiBi) begin again with each chunk: start piece and the chunk before are read once more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -79,7 +77,7 @@ class LanguageModelRuntime:
     :ivar half: H, the length of a chunk.
     """
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> LanguageModelRuntime:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LanguageModelRuntime":
         return self
 
     def __init__(
@@ -129,7 +127,7 @@ class LanguageModelRuntime:
             )
 
     @cached_property
-    def reduced(self) -> LanguageModelRuntime:
+    def reduced(self) -> "LanguageModelRuntime":
         """The language model with linear layers in bfloat16, where the processor has it: states at half the price, less exact."""
         if self.device.type != "cpu" or not has_bfloat16():
             return self

@@ -14,8 +14,6 @@ So a word's probability includes that it ends, what may stand between two ends s
 cancels, but for the end of its last word. A word that is glued to the letters before it ("can" and "not") has no such boundary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import unicodedata
@@ -203,7 +201,7 @@ class SubwordTokenizer(Tokenizer):
     @classmethod
     def of_runtime(
         cls, runtime: Any, *, boundaries: bool = True, start_piece: str | None = None
-    ) -> SubwordTokenizer:
+    ) -> "SubwordTokenizer":
         """Make the tokenizer of a language model that is loaded.
 
         :param start_piece: to be read before a text, as the tokenizer writes it; None: the language model's own.
@@ -222,7 +220,7 @@ class SubwordTokenizer(Tokenizer):
         """The piece that is read before a text, as the tokenizer writes it."""
         return self._table.name_piece(self.start)
 
-    def respell(self, boundaries: bool | None, exact: bool) -> SubwordTokenizer:
+    def respell(self, boundaries: bool | None, exact: bool) -> "SubwordTokenizer":
         """Make this tokenizer with ENDs or without (None: as it is), for texts as they stand or with collapsed white space."""
         other = copy(self)
         other.boundaries, other.exact = self.boundaries if boundaries is None else boundaries, exact
@@ -336,7 +334,7 @@ class SubwordTokenizer(Tokenizer):
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SubwordTokenizer:
+    def from_dict(cls, values: Mapping[str, Any]) -> "SubwordTokenizer":
         """Load the tokenizer alone, without the language model's weights; it must be the one that the model was trained with."""
         from entitynlm.model.backbones.huggingface.weights import find_language_model
 
