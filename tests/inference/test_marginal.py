@@ -40,7 +40,6 @@ def test_filtered_estimates_have_no_bias() -> None:
         model, proposal, document, particles=4, repeats=150, check_every=1, resample_threshold=1.0
     )
     assert_unbiased(np.exp(estimate.repeats - enumerate_log_prob(model, document)))
-    assert estimate.resamplings > 3  # of four times that there is still something to come
 
 
 @pytest.mark.parametrize("method", get_args(Method))
@@ -83,7 +82,6 @@ def test_a_filter_that_never_resamples_is_importance_sampling() -> None:
     )
     np.testing.assert_allclose(one.per_token, other.per_token, rtol=0, atol=1e-10)
     assert one.standard_error == pytest.approx(other.standard_error, abs=1e-10)
-    assert other.resamplings == 0
 
 
 @pytest.mark.parametrize("method", get_args(Method))
@@ -98,7 +96,6 @@ def test_long_documents_stay_finite(method: Method, dtype: torch.dtype) -> None:
     assert np.isfinite(estimate.per_token).all()
     assert estimate.log_prob < -5_000
     assert estimate.per_token.sum() == pytest.approx(estimate.log_prob, rel=1e-9)
-    assert 1 <= estimate.ess <= 8
 
 
 @pytest.mark.parametrize("method", get_args(Method))

@@ -32,19 +32,14 @@ class MarginalEstimate:
 
     :param log_prob: log-mean-exp of the repeats' estimates.
     :param standard_error: of ``log_prob``, from the spread of the repeats; nan for a single repeat.
-    :param ess: mean effective sample size: at the end for importance sampling, over all segments for the particle
-        filter.
     :param per_token: (T,) estimates of log p(x_t | x_<t), which sum to ``log_prob``.
     :param repeats: (R,) each repeat's estimate.
-    :param resamplings: how often the particle filter resampled, per repeat on average.
     """
 
     log_prob: float
     standard_error: float
-    ess: float
     per_token: FloatArray
     repeats: FloatArray
-    resamplings: float
 
     @property
     def tokens(self) -> int:
@@ -95,23 +90,19 @@ def estimate_log_prob(
     document: EncodedDocument,
     *,
     repeats: int = 4,
-    method: Method = "particle-filter",
     **options: Any,
 ) -> MarginalEstimate:
     """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filter`."""
-    particle_filter = make_filter(model, proposal, document, repeats=repeats, method=method, **options)
+    particle_filter = make_filter(model, proposal, document, repeats=repeats, **options)
     chunks = Readings(document).read(model, proposal)
     found = [particle_filter.advance(chunk, end=len(document)) for chunk in chunks]
     log_evidence = np.concatenate(found, axis=1)  # (R, T)
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
-    last = slice(-1, None) if method == "importance" else slice(None)
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
-        ess=float(np.mean(particle_filter.sample_sizes[last])),
         per_token=np.diff(after, prepend=0.0),
         repeats=log_evidence[:, -1].copy(),
-        resamplings=particle_filter.resamplings,
     )
 
 

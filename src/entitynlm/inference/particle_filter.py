@@ -103,8 +103,6 @@ class ParticleFilter:
         # (4, n) log P of R, E, L and X of each particle's whole path
         self.parts = np.zeros((4, config.islands))
         self.log_q = np.zeros(config.islands)
-        self.sample_sizes: list[float] = []  # effective sample size after each segment
-        self.resamplings = 0.0  # of an island, on average
 
     def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (islands, T) log of the estimates of P(x_1 … x_t) after each of its words.
@@ -193,7 +191,6 @@ class ParticleFilter:
         """Resample the islands in which too few particles carry the weight, unless the text has ended."""
         config = self.config
         sizes = weights.measure_islands(self.log_weights, self.copies, self.island, config.islands)
-        self.sample_sizes.append(float(sizes.sum()) / config.islands)
         low = sizes < config.threshold * config.particles
         if ended or not low.any():
             return
@@ -204,7 +201,6 @@ class ParticleFilter:
         self.population.copy(parents, self.copies)
         self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
         self.island = self.island[parents]
-        self.resamplings += float(low.sum()) / config.islands
 
     def fork(self) -> "ParticleFilter":
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
@@ -217,7 +213,6 @@ class ParticleFilter:
         other._words = None if self._words is None else self._words.fork()
         for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
             setattr(other, name, getattr(self, name).copy())
-        other.sample_sizes = list(self.sample_sizes)
         return other
 
     @property

@@ -102,7 +102,6 @@ class PrefixStates:
                 self._filters[position] = reached.fork()
             chunk = self._readings.find(position, *self._networks).cut(position, position + 1)
             reached.advance(chunk, end=position + self._networks[0].config.max_length + 2)
-            reached.sample_sizes.clear()
 
     def count_missing(self, t: int) -> int:
         """Count the words that would have to be read for a question about word t."""

@@ -153,7 +153,7 @@ class EntityMeasurement:
         for document in track(self.progress, "EntityNLM marginal", self.documents):
             e = estimate_log_prob(model, proposal, document, **asdict(self.sampling))
             error = None if math.isnan(e.standard_error) else e.standard_error
-            found.append(DocumentLogProb(document.id, e.tokens, e.log_prob, error, e.ess))
+            found.append(DocumentLogProb(document.id, e.tokens, e.log_prob, error))
         return ModelScores("EntityNLM", "marginal", tuple(found), self.sampling.describe())
 
     def _average_words(self, likelihood: Likelihood) -> ModelScores:

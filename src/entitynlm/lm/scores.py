@@ -63,7 +63,6 @@ class DocumentLogProb:
     tokens: int
     log_prob: float
     standard_error: float | None = 0.0
-    ess: float | None = None
 
 
 @dataclass(frozen=True)
