@@ -2,6 +2,7 @@
 
 import json
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 from entitynlm.errors import ModelError
 from entitynlm.inference import scoring
 from entitynlm.inference.scoring import score_baseline, score_document
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
+from entitynlm.lm.evaluation import Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
+from entitynlm.model.pretrained import Pretrained
 from support.enumeration import enumerate_log_prob, with_analysis
 from support.small_bundles import cut_document, make_bundle
 
@@ -26,13 +28,21 @@ def measure_rows(*arguments: Any, **options: Any) -> tuple[ModelScores, ...]:
     return measure_split("test", *arguments, **options).rows
 
 
+def without_baseline(pretrained: Pretrained) -> Pretrained:
+    other = copy(pretrained)
+    other.language_model = None
+    return other
+
+
 @pytest.mark.parametrize("method", ["particle-filter", "importance"])
 @pytest.mark.parametrize("prior_share", [0.0, 0.5])
 def test_marginal_is_the_sum_over_all_analyses(method: str, prior_share: float) -> None:
     pretrained, documents = make_bundle()
     documents = [cut_document(document, 4) for document in documents[:4]]
     sampling = Sampling(400, 8, method, prior_share=prior_share)  # type: ignore[arg-type]
-    (row,) = measure_rows(ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"])
+    (row,) = measure_rows(
+        without_baseline(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
+    )
     exact = [enumerate_log_prob(pretrained.get("generative"), document) for document in documents]
     for found, truth in zip(row.documents, exact, strict=True):
         assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
@@ -43,8 +53,7 @@ def test_marginal_is_the_sum_over_all_analyses(method: str, prior_share: float) 
 def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
     pretrained, documents = make_bundle()
     ngram = estimate_ngrams(documents, pretrained.encoder)
-    models = ModelsCompared(pretrained, pretrained.language_model, ngram)
-    rows = measure_rows(models, documents, sampling=FEW)
+    rows = measure_rows(pretrained, documents, ngram=ngram, sampling=FEW)
     assert [row.name for row in rows] == [
         "5-gram",
         "RNNLM",
@@ -57,7 +66,7 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
     ]
     assert {row.tokens for row in rows} == {sum(map(len, documents))}
     assert [row.comparable for row in rows] == [True] * 3 + [False] * 5
-    alone = measure_rows(models, documents[3:4], sampling=FEW)
+    alone = measure_rows(pretrained, documents[3:4], ngram=ngram, sampling=FEW)
     for row, single in zip(rows, alone, strict=True):
         assert row.documents[3] == single.documents[0]
         assert row.log_prob == pytest.approx(math.fsum(document.log_prob for document in row.documents))
@@ -67,7 +76,7 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
 def test_exact_rows_are_the_models_own_figures() -> None:
     pretrained, documents = make_bundle()
     ngram = estimate_ngrams(documents, pretrained.encoder)
-    rows = measure_rows(ModelsCompared(pretrained, pretrained.language_model, ngram), documents, sampling=FEW)
+    rows = measure_rows(pretrained, documents, ngram=ngram, sampling=FEW)
     by_name = {row.name: row for row in rows}
     for number, document in enumerate(documents):
         score = score_document(pretrained.get("generative"), document, ())
@@ -98,7 +107,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
     def measure(**options: int) -> float:
         sampling = replace(FEW, **options)
         return measure_rows(
-            ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
+            without_baseline(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
         )[0].log_prob
 
     assert measure() == measure() != measure(seed=1)
@@ -107,25 +116,23 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_text_without_annotation_has_no_row_that_reads_it() -> None:
     pretrained, documents = make_bundle()
     bare = [with_analysis(document, Analysis.empty(len(document))) for document in documents]
-    rows = measure_rows(ModelsCompared(pretrained), bare, sampling=FEW)
+    rows = measure_rows(without_baseline(pretrained), bare, sampling=FEW)
     assert [row.likelihood for row in rows] == ["marginal", "words-only", "words-mean", "words-mean-P"]
-    annotated = measure_rows(ModelsCompared(pretrained), documents, sampling=FEW)
+    annotated = measure_rows(without_baseline(pretrained), documents, sampling=FEW)
     assert rows[0].log_prob == annotated[0].log_prob, "the marginal does not look at the annotation"
 
 
 def test_documents_without_words_are_left_out() -> None:
     pretrained, documents = make_bundle()
     empty = cut_document(documents[0], 0)
-    rows = measure_rows(
-        ModelsCompared(pretrained, pretrained.language_model), [*documents, empty], sampling=FEW
-    )
+    rows = measure_rows(pretrained, [*documents, empty], sampling=FEW)
     assert all(len(row.documents) == len(documents) for row in rows)
 
 
 def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
     pretrained, documents = make_bundle()
     sampling = Sampling(particles=5, repeats=1)
-    rows = measure_rows(ModelsCompared(pretrained), documents, sampling=sampling)
+    rows = measure_rows(without_baseline(pretrained), documents, sampling=sampling)
     assert math.isnan(rows[0].standard_error)
     for row in rows:
         again = msgspec.convert(json.loads(json.dumps(row.to_dict(), allow_nan=False)), ModelScores)

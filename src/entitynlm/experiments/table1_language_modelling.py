@@ -11,7 +11,7 @@ from entitynlm.config import Mode
 from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, make_bare, measure_split
+from entitynlm.lm.evaluation import Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (
     COMPARABLE,
@@ -80,8 +80,9 @@ class LanguageModelling:
             say(
                 "remark: no 5-gram row: the model has an open vocabulary, and n-grams are of words that can be listed"
             )
-        models = self._gather(pretrained)
-        return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
+        return Perplexities(
+            {split: [found] for split, found in self._measure(pretrained).items()}, self.sampling
+        )
 
     def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
         """Train for every seed the models that are not stored yet, and measure them."""
@@ -94,32 +95,27 @@ class LanguageModelling:
         """Train P, its proposal and the LSTM, and measure them."""
         self.runner.progress.message(f"seed {seed}")
         trained = self.runner.train(f"seed-{seed}", self.documents, settings, parts=TRAINED_PARTS, seed=seed)
-        models = self._gather(trained)
-        return {split: self._measure(split, models) for split in self.splits}
+        return self._measure(trained)
 
-    def _gather(self, pretrained: Pretrained) -> ModelsCompared:
-        """Gather the models to compare, and estimate the 5-gram over the same words."""
-        ngram = None
-        if self.ngram and "train" in self.documents and isinstance(pretrained.encoder.tokenizer, Vocabulary):
-            train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
-            ngram = estimate_ngrams(map(pretrained.encoder.encode, train), pretrained.encoder)
-        bare = (
-            pretrained.get("generative").backbone.pretrained if "generative" in pretrained.networks else False
-        )
-        return ModelsCompared(
-            pretrained, pretrained.language_model, ngram, make_bare(pretrained) if bare else None
-        )
-
-    def _measure(self, split: str, models: ModelsCompared) -> SplitScores:
-        self.runner.progress.message(f"measuring {split}")
-        return measure_split(
-            split,
-            models,
-            [models.pretrained.encoder.encode(document) for document in self.documents[split]],
-            sampling=self.sampling,
-            likelihoods=self.likelihoods,
-            progress=self.runner.progress,
-        )
+    def _measure(self, pretrained: Pretrained) -> dict[str, SplitScores]:
+        """Measure every split, with a 5-gram that is estimated over the same words."""
+        progress, encoder, ngram = self.runner.progress, pretrained.encoder, None
+        if self.ngram and "train" in self.documents and isinstance(encoder.tokenizer, Vocabulary):
+            train = track(progress, "5-gram: reading", self.documents["train"])
+            ngram = estimate_ngrams(map(encoder.encode, train), encoder)
+        found = {}
+        for split in self.splits:
+            progress.message(f"measuring {split}")
+            found[split] = measure_split(
+                split,
+                pretrained,
+                [encoder.encode(document) for document in self.documents[split]],
+                ngram=ngram,
+                sampling=self.sampling,
+                likelihoods=self.likelihoods,
+                progress=progress,
+            )
+        return found
 
 
 def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> ExperimentResult:

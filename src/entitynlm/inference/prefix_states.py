@@ -6,6 +6,7 @@ come change no answer: the proposal is the causal one, random numbers depend on 
 known. :class:`MentionStates` reads along the mentions of the document instead, and keeps the states of some words.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +15,13 @@ import numpy as np
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import FIRST_END, FIRST_TOKEN, MODEL_ROW
-from entitynlm.inference.readings import Readings
-from entitynlm.inference.story_state import StoryState, create_entities
+from entitynlm.inference.readings import Chunk, Readings
+from entitynlm.inference.story_state import StoryState, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT, EntityHistory
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.noise import FixedNoise
 
 WALKING_PARTICLES = 40
 CHUNK_WORDS = 1_024
@@ -140,10 +140,8 @@ class MentionStates:
         self._readings = Readings(document, size=CHUNK_WORDS, revisit=True)
         self._kept: dict[int, StoryState] = {}  # by the number of words that were read
         self._latest = 0
-        self._starting = (document.r > 0) & (np.append(1, document.l[:-1]) == 1)
-        new = self._starting & (document.e > np.append(0, np.maximum.accumulate(document.e)[:-1]))
+        new = document.e > np.append(0, np.maximum.accumulate(document.e)[:-1])
         self._firsts = np.flatnonzero(new)  # where entity 1, 2, … was mentioned first
-        self._noise = FixedNoise()
 
     def before(self, t: int) -> Belief:
         """Give what is known before word t (from 0): one state, which is certain."""
@@ -153,10 +151,11 @@ class MentionStates:
             self._kept[0] = StoryState.begin(self._network, tables, int(self._document.sentence[0]))
         near = max(place for place in self._kept if place <= t)
         state = self._kept[near]
-        for place in range(near + 1, t + 1):
-            state = self._observe(state, place - 1)
-            if place % STATES_APART == 0:
-                self._kept[place] = state
+        chunks = self._list_chunks(near, t)
+        for step in read_along(self._network, self._document, chunks, starts_only=True, state=state):
+            state = step.after
+            if state.history.position % STATES_APART == 0:
+                self._kept[state.history.position] = state
         if self._latest % STATES_APART:
             del self._kept[self._latest]
         self._latest, self._kept[t] = t, state
@@ -164,13 +163,9 @@ class MentionStates:
         spans = np.stack([known, known + 1], axis=1)
         return Belief(np.ones(1), (state,), (spans,), chunk.model, t - chunk.start)
 
-    def _observe(self, state: StoryState, t: int) -> StoryState:
-        document, chunk = self._document, self._readings.find(t, self._network)
-        x, r, e, l = (int(values[t]) for values in (document.x, document.r, document.e, document.l))
-        new_entity = None
-        if self._starting[t] and e > len(state.rows):
-            noise = self._noise.draw(np.array([t]), chunk.model.means.shape[1])
-            new_entity = create_entities(self._network, noise)[0][r - 1]
-        sentence = int(document.sentence[t + 1])
-        at = t - chunk.start
-        return state.observe((x, r, e, l), chunk.model, at, new_entity=new_entity, sentence=sentence)
+    def _list_chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        """Give the tables of some words, chunk by chunk."""
+        while start < stop:
+            chunk = self._readings.find(start, self._network)
+            yield chunk.cut(start, min(chunk.stop, stop))
+            start = chunk.stop

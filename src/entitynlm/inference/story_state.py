@@ -247,18 +247,19 @@ def read_along(
     *,
     noise: Noise | None = None,
     starts_only: bool = False,
+    state: StoryState | None = None,
 ) -> Iterator[ReadingStep]:
     """Read a document along its own analysis, word by word.
 
     :param chunks: of the document under the network (``Readings.read``), in their order.
     :param noise: of new entities; by default the fixed one, so that the figures are those of ``score_document``.
     :param starts_only: draw noise only where a mention starts.
+    :param state: before the first word of the chunks, where these are not the first ones.
     """
     noise = noise or FixedNoise()
     x, r, e, l = (values.tolist() for values in (document.x, document.r, document.e, document.l))
     sentences = [*document.sentence.tolist(), int(document.sentence[-1]) if len(document) else 0]
     starting = (document.r > 0) & (np.append(1, document.l[:-1]) == 1)
-    state: StoryState | None = None
     for chunk in chunks:
         tables = chunk.model
         state = state or StoryState.begin(network, tables, sentences[0])

@@ -16,6 +16,7 @@ from entitynlm.inference.marginal import PRIOR_SHARE, Method, average_words, est
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, Likelihood, ModelScores, SplitScores
+from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
@@ -45,45 +46,39 @@ class Sampling:
         return f"{self.method}, Q{mixed}, N = {self.particles} × {self.repeats}"
 
 
-@dataclass(frozen=True)
-class ModelsCompared:
-    """The models of one table; all read the words that the encoder of ``pretrained`` makes.
-
-    :param rnnlm: the model without entities, trained on the same text: an LSTM, or a pretrained language model, fine-tuned.
-    :param bare: a pretrained language model as it came.
-    """
-
-    pretrained: Pretrained
-    rnnlm: LanguageModel | None = None
-    ngram: NgramModel | None = None
-    bare: LanguageModel | None = None
-
-
 def measure_split(
     split: str,
-    models: ModelsCompared,
+    pretrained: Pretrained,
     documents: Sequence[EncodedDocument],
     *,
+    ngram: NgramModel | None = None,
     sampling: Sampling | None = None,
     likelihoods: Sequence[str] = ENTITY_LIKELIHOODS,
     progress: Progress = SILENT,
 ) -> SplitScores:
-    """Measure all models on the documents of a split; documents without a word are left out everywhere."""
+    """Measure a model, and those without entities beside it, on the documents of a split; ones without a word are left out.
+
+    Without entities are the n-grams, if they are given, the model that was trained on the same text (an LSTM, or a pretrained
+    language model, fine-tuned), and a pretrained language model as it came.
+    """
     documents = [document for document in documents if len(document)]
     if not documents:
         raise DataError(f"the documents of {split} have no words")
-    for network in (models.bare, models.rnnlm, *models.pretrained.networks.values()):
-        if network is not None and network.backbone.pretrained:
+    generative = pretrained.networks.get("generative")
+    bare = generative is not None and generative.backbone.pretrained
+    baselines = [make_bare(pretrained)] if bare else []
+    baselines += [pretrained.language_model] if pretrained.language_model is not None else []
+    networks: list[Network] = [*baselines, *pretrained.networks.values()]
+    for network in networks:
+        if network.backbone.pretrained:
             network.backbone.prepare([document.words for document in documents], progress)
     rows = []
-    if (ngram := models.ngram) is not None:
+    if ngram is not None:
         rows.append(_sum_words("5-gram", documents, ngram.score, ngram.description, progress))
-    for network in (models.bare, models.rnnlm):
-        if network is not None:
-            rows.append(measure_rnnlm(network, documents, progress))
-    entities = EntityMeasurement(models.pretrained, documents, sampling or Sampling(), progress)
+    rows += [measure_rnnlm(baseline, documents, progress) for baseline in baselines]
+    entities = EntityMeasurement(pretrained, documents, sampling or Sampling(), progress)
     rows += entities.measure(likelihoods)
-    tokenizer = models.pretrained.encoder.tokenizer
+    tokenizer = pretrained.encoder.tokenizer
     unknown = tokenizer.unknown if isinstance(tokenizer, Vocabulary) else -1  # no key of an open vocabulary
     return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
 
@@ -160,27 +155,17 @@ class EntityMeasurement:
         """Measure words given samples: the mean of their logarithms, or the log of their mean, by Q or as a control by P."""
         model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
         by_prior, reading = likelihood == "words-mean-P", int(likelihood != "words-only")
-        values = [
-            average_words(
-                model, proposal, document, particles=self.sampling.particles, repeats=self.sampling.repeats,
+        repeats, found = self.sampling.repeats, []
+        for document in track(self.progress, f"EntityNLM {likelihood}", self.documents):
+            values = average_words(
+                model, proposal, document, particles=self.sampling.particles, repeats=repeats,
                 seed=self.sampling.seed, prior_share=float(by_prior),
-            )[reading]
-            for document in track(self.progress, f"EntityNLM {likelihood}", self.documents)
-        ]  # fmt: skip
+            )[reading]  # fmt: skip
+            error = float(values.std(ddof=1)) / math.sqrt(repeats) if repeats > 1 else None
+            found.append(DocumentLogProb(document.id, len(document), float(values.mean()), error))
         seen, unseen = "not comparable: Q has seen each word; Q", "entities drawn without the word; P"
-        return self._describe_repeats(likelihood, np.array(values), unseen if by_prior else seen)
-
-    def _describe_repeats(self, likelihood: Likelihood, values: np.ndarray, note: str) -> ModelScores:
-        """Describe (documents, repeats) estimates by their means, with standard errors."""
-        repeats = values.shape[1]
-        spread = values.std(axis=1, ddof=1) / math.sqrt(repeats) if repeats > 1 else None
-        errors = [None] * len(self.documents) if spread is None else spread.tolist()
-        found = tuple(
-            DocumentLogProb(document.id, len(document), float(mean), error)
-            for document, mean, error in zip(self.documents, values.mean(axis=1), errors, strict=True)
-        )
-        note = f"{note}, N = {self.sampling.particles} × {repeats}"
-        return ModelScores("EntityNLM", likelihood, found, note)
+        note = f"{unseen if by_prior else seen}, N = {self.sampling.particles} × {repeats}"
+        return ModelScores("EntityNLM", likelihood, tuple(found), note)
 
     def _measure_annotated(self) -> list[ModelScores]:
         model = self.pretrained.get("generative")
