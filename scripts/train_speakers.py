@@ -39,9 +39,9 @@ from entitynlm.discourse.speakers import (
 )
 from entitynlm.discourse.speech_tags import TagReader
 from entitynlm.text.corpora.pdnc import Novel, list_novels, read_novel
-from entitynlm.text.corpora.quotations import read_quoted_documents
 from entitynlm.text.document import Document, Quotation
 from entitynlm.text.formats.registry import read_documents
+from measure_quotations import read_quoted_documents
 
 BATCH = 48
 PASSAGE_WEIGHT = 3

@@ -34,7 +34,6 @@ LONG = re.compile(
     r"|smollm2|my-gpt2|--documents 2000|--samples 100"
 )
 DOWNLOADS = re.compile(r"data get (?!stories)")
-QUOTATIONS = "litbank-quotations"  # a folder of LitBank itself
 
 
 def list_commands(text: str) -> list[str]:
@@ -108,8 +107,6 @@ def collect() -> list[tuple[str, list[str]]]:
 def skip_reason(line: str) -> str | None:
     if DOWNLOADS.search(line):
         return "it downloads"
-    if QUOTATIONS in line:
-        return "it is about LitBank's own quotations; tests/interfaces/test_characters_command.py runs it on a folder of its form"
     if "--engine ray" in line:
         return "it needs a cluster; tests/interfaces/batch/test_workers.py has a Ray of its own"
     if "--storage" in line or "runs/grid" in line:

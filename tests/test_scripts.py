@@ -10,18 +10,21 @@ import pytest
 import known_effects
 from add_singletons import add_singletons
 from check_memorisation import longest_run, read_texts
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.lm.items import read_items
 from entitynlm.prediction.choices import find_entities
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.stories import generate_stories
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Quotation
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
 from head_match import match_heads
+from measure_quotations import read_quotations, score_quotations
 from measure_speed import measure
 from prediction_bounds import BoundChooser
 from reranking_terms import Swaps, describe, measure_auc
 from shipped_corpora import keep_types, strip
+from support.marked_text import read_marked
 
 
 def test_head_match_links_heads_and_pronouns() -> None:
@@ -157,3 +160,18 @@ def test_bounds_ask_before_with_and_after_the_word(tmp_path: Path) -> None:
             assert set(choice.entities) <= {*find_entities(story, position), ""}
             if len(choice.entities) > 1:
                 assert choice.probabilities != before.probabilities
+
+
+def test_litbank_s_quotations_count_sentences_and_include_their_ends() -> None:
+    lines = [line.split() for line in "“ Stay , ” said Nora .\nIda left .\n“ Go ! ”\n“ Why ? ”".splitlines()]
+    words = tuple(word for line in lines for word in line)
+    document = Document("x", words, ((0, 7), (7, 10), (10, 14), (14, 18)))
+    lines = "QUOTE\tQ1\t0\t0\t0\t3\t“ Stay , ”\nQUOTE\tQ2\t2\t0\t3\t3\t“ Go ! ” …\nATTRIB\tQ1\tNora-0\n"
+    assert read_quotations(lines, document) == [Quotation(0, 4, "Nora-0"), Quotation(10, 18)]
+
+
+def test_quotations_that_are_found_and_right_speakers_are_counted() -> None:
+    key = add_quotations(read_marked("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
+    assert set(score_quotations(key).values()) == {2}
+    other = key.with_mentions(m for m in key.mentions if m.entity == "n")
+    assert score_quotations(key, other)["speaker"] == 1

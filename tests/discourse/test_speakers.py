@@ -2,9 +2,8 @@
 
 import pytest
 
-from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_quotations
 from entitynlm.discourse.discourse import read_discourse
-from entitynlm.discourse.participants import add_quotations, settle_entities
+from entitynlm.discourse.participants import settle_entities
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document
@@ -92,13 +91,3 @@ def test_a_name_that_is_told_is_not_the_narrator_s() -> None:
 def test_vocatives() -> None:
     dialogue = index(read_marked("“Come, [Ida|i], and bring [Nora|n] along.”"))
     assert dialogue.called == [{"i": True, "n": False}]
-
-
-def test_scores_count_found_quotations_and_right_speakers() -> None:
-    key = add_quotations(read_marked("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
-    found = score_quotations(key)
-    assert found == QuotationScores(2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
-    other = key.with_mentions(m for m in key.mentions if m.entity == "n")
-    assert score_quotations(key, other).speakers == 1
-    assert find_nearest_names(index(key)) == ["n", "i"]
-    assert (found + found).annotated == 4 and QuotationScores().f1 == 0.0

@@ -79,29 +79,6 @@ def test_a_raw_text_is_annotated_by_the_model(tmp_path: Path) -> None:
     assert found.exit_code == 0 and isinstance(json.loads(found.stdout), list)
 
 
-def test_quotations_are_measured_on_litbank_s_files(tmp_path: Path) -> None:
-    for folder in ("litbank/conll", "litbank/brat", "quotes"):
-        (tmp_path / folder).mkdir(parents=True)
-    text = "“ Stay , ” said Nora .\nIda left .\n"
-    for number in range(9):  # every ninth is test
-        name = f"{number}_tale_brat"
-        rows = [f"{name}\t0\t{n}\t{w}" + "\t_" * 8 + "\t-" for n, w in enumerate(text.split("\n")[0].split())]
-        lines = f"#begin document ({name}); part 0\n" + "\n".join(rows) + "\n\n#end document\n"
-        (tmp_path / "litbank/conll" / f"{name}.conll").write_text(lines)
-        (tmp_path / "litbank/brat" / f"{name}.txt").write_text(text)
-        marks = "T1\tPROP_PER 16 20\tNora\nT2\tNora-0 16 20\tNora\nT3\tPROP_PER 23 26\tIda\nT4\tIda-1 23 26\tIda\n"
-        (tmp_path / "litbank/brat" / f"{name}.ann").write_text(marks)
-        said = "QUOTE\tQ1\t0\t0\t0\t3\t“ Stay , ”\nATTRIB\tQ1\tNora-0\n"
-        (tmp_path / "quotes" / f"{name}.ann").write_text(said)
-    folders = [str(tmp_path / "litbank"), "--quotations", str(tmp_path / "quotes")]
-    found = CliRunner().invoke(
-        app, ["evaluate", "quotations", *folders, "--json", str(tmp_path / "f.json")], catch_exceptions=False
-    )
-    assert found.exit_code == 0 and "100.00" in found.output
-    (figures,) = json.loads((tmp_path / "f.json").read_text())["rows"].values()
-    assert figures["annotated"] == figures["right"] == figures["speakers"] == 1
-
-
 def test_a_raw_text_has_no_given_mentions(tmp_path: Path) -> None:
     (tmp_path / "story.txt").write_text("Ida slept.")
     found = CliRunner().invoke(app, ["characters", str(tmp_path / "story.txt"), "--mentions", "given"])

@@ -141,7 +141,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "evaluate coref {corpus} --out a --config nothing.toml",
     "evaluate entity nothing --out a",
     "evaluate entity {corpus} --device abacus",
-    "evaluate quotations nothing",
     "evaluate books nothing",
     "evaluate books {corpus} --split last",
     "nonsense",

@@ -51,9 +51,6 @@ SLOW = {
     "evaluate entity": f"corpus --out new/e {TINY} --rows always-new,entitynlm,ours --threads 1 --json new/e.json",
     "evaluate lm": "corpus --model model --samples 2 --repeats 2 --json new/e.json",
 }
-CORPORA = {
-    "evaluate quotations": "{0}/litbank --quotations {0}/litbank-quotations --split dev --json new/q.json"
-}
 NOTHING_TO_COMPARE = {
     "explore": "it answers a browser until it is stopped, and writes nothing",
     "evaluate books": "its table has CPU-seconds and memory",
@@ -70,7 +67,7 @@ SOURCE = Path(entitynlm.__file__).parents[1]
 
 
 def test_every_verb_has_a_case() -> None:
-    cases = [*CASES, *SLOW, *CORPORA, *NOTHING_TO_COMPARE]
+    cases = [*CASES, *SLOW, *NOTHING_TO_COMPARE]
     assert len(set(cases)) == len(cases)
     assert set(cases) == set(VERBS)
 
@@ -128,10 +125,3 @@ def test_hash_seeds_change_no_byte(inputs: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_hash_seeds_change_no_byte_where_it_takes_long(inputs: Path, tmp_path: Path) -> None:
     assert compare(inputs, tmp_path, SLOW) == []
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_hash_seeds_change_no_byte_on_real_corpora(inputs: Path, corpora_path: Path, tmp_path: Path) -> None:
-    cases = {verb: words.format(corpora_path.absolute()) for verb, words in CORPORA.items()}
-    assert compare(inputs, tmp_path, cases) == []

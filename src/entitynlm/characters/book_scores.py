@@ -4,8 +4,10 @@ Clusters are compared with characters by B³, and by the best map of clusters to
 character should be one entity. A mention counts as found if its first and last letter are right.
 """
 
+from __future__ import annotations
+
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
@@ -13,13 +15,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from entitynlm.characters.character import Cast
-from entitynlm.characters.evaluation import alternate_speakers, find_nearest_mentions, find_nearest_names
 from entitynlm.characters.tables import ROW_ENTRIES
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.discourse.speech_tags import NAME, TagReader
 from entitynlm.errors import DataError
 from entitynlm.text.corpora.pdnc import Novel
-from entitynlm.text.document import Document, Quotation, Span
+from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.english import FEMALE, MALE
 
 SHOWN_CATEGORIES = ("major", "intermediate")
@@ -186,3 +188,53 @@ def _count_right(
     pairs: Iterable[tuple[Hashable | None, str]], right: set[tuple[Hashable | None, str]]
 ) -> int:
     return sum(pair in right for pair in pairs)
+
+
+NEAREST = 8
+"""Mentions on each side of a quotation among which the nearest one is looked for: mentions nest."""
+
+
+def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
+    """Find a baseline's speakers: the entity whose name stands nearest to each quotation, outside of all."""
+    tokens = dialogue.tokens
+    named = [
+        mention
+        for mention in dialogue.outside
+        if not dialogue.is_pronoun(mention)
+        and any(word[0].isupper() for word in tokens[mention.start : mention.end])
+    ]
+    return find_nearest_mentions(dialogue, named)
+
+
+def find_nearest_mentions(dialogue: Dialogue, mentions: Sequence[Mention] | None = None) -> list[str | None]:
+    """Find a baseline's speakers: the entity that is mentioned nearest to each quotation, outside of all.
+
+    :param mentions: those that count, in text order; all outside of quotations by default.
+    """
+    chosen = dialogue.outside if mentions is None else mentions
+    starts = [mention.start for mention in chosen]
+    found: list[str | None] = []
+    for start, end in dialogue.quotations:
+        place = bisect_left(starts, start)
+        near = chosen[max(0, place - NEAREST) : place + NEAREST]
+        distances = [(m.start - end if m.start >= end else start - m.end, m.entity) for m in near]
+        found.append(min(distances, key=lambda pair: pair[0])[1] if distances else None)
+    return found
+
+
+def alternate_speakers(dialogue: Dialogue) -> list[str | None]:
+    """Find a baseline's speakers: by a tag with a name; else two persons take turns from paragraph to paragraph."""
+    reader = TagReader(dialogue)
+    paragraphs = [dialogue.discourse.paragraph_of(start) for start, _ in dialogue.quotations]
+    found: list[str | None] = []
+    current: str | None = None
+    other: str | None = None
+    for number, paragraph in enumerate(paragraphs):
+        tag = reader.read(number)
+        named = tag.entity if tag is not None and tag.form == NAME else None
+        goes_on = number > 0 and paragraph == paragraphs[number - 1]
+        following = named or (current if goes_on else other or current)
+        if following != current:
+            current, other = following, current
+        found.append(current)
+    return found

@@ -47,7 +47,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "evaluate coref": "evaluate:evaluate_coref",
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
-    "evaluate quotations": "evaluate_quotations:evaluate_quotations",
 }
 PANELS = {  # of the help
     "Read and write texts": (
