@@ -4,7 +4,7 @@ import pytest
 
 import entitynlm
 from entitynlm.api import as_document
-from entitynlm.generation.plan import NEW_ACTOR, plan_next
+from entitynlm.generation.opening import NEW_ACTOR, plan_next
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 
 STORY = "Anna met the old captain at the harbour. He gave her a letter. She read it and called Bob."

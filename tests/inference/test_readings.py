@@ -9,7 +9,7 @@ import pytest
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.reranking import score_list
-from entitynlm.generation.plan import plan_next
+from entitynlm.generation.opening import plan_next
 from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter

@@ -30,30 +30,23 @@ def score_candidates(
     network: EntityNetwork, encoder: Encoder, document: Document, candidates: Sequence[Clusters]
 ) -> np.ndarray:
     """(candidates, 4) log P of R, E, L and X (zero for a proposal); each view is a particle of one population (decision 060)."""
-    views = view_candidates(encoder, document, candidates)
-    parts = np.zeros((len(views), len(PARTS)))
-    if len(views) and len(views.words):
-        parts = score_together(network, views.words, views.analyses)
+    words, analyses, view_of = view_candidates(encoder, document, candidates)
+    parts = np.zeros((analyses.shape[1], len(PARTS)))
+    if len(words):
+        parts = score_together(network, words, analyses)
     if not np.isfinite(parts).all():
         raise ModelError("the model gives a candidate no finite probability; its weights are out of bounds")
-    found: np.ndarray = parts[views.view_of]
+    found: np.ndarray = parts[view_of]
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Views:
-    """The document's words, (3, V, T) R, E and L of its V different analyses, and (candidates,) the view of each candidate."""
+def view_candidates(
+    encoder: Encoder, document: Document, candidates: Sequence[Clusters]
+) -> tuple[EncodedDocument, np.ndarray, np.ndarray]:
+    """Lay every candidate's entities on the model's words, and merge those that are one to the model.
 
-    words: EncodedDocument
-    analyses: np.ndarray
-    view_of: np.ndarray
-
-    def __len__(self) -> int:
-        return self.analyses.shape[1]
-
-
-def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[Clusters]) -> Views:
-    """Lay every candidate's entities on the model's words, and merge those that are one to the model."""
+    :return: the words, (3, V, T) R, E and L of the V different analyses, and (candidates,) the view of each candidate.
+    """
     if encoder.types:
         raise ConfigError(
             "this model tells types of entities apart, and candidates have no types; rerank with a model without types"
@@ -69,7 +62,7 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
         view_of[row] = numbers.setdefault(view.tobytes(), len(numbers))
         if len(numbers) > len(analyses):
             analyses.append(view)
-    return Views(encoder.encode_words(document, words), np.stack(analyses, axis=1), view_of)
+    return encoder.encode_words(document, words), np.stack(analyses, axis=1), view_of
 
 
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:

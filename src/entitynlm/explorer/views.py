@@ -7,9 +7,14 @@ from typing import Any
 from entitynlm import api
 from entitynlm.explorer.texts import Text, Version
 from entitynlm.report.contents import SHOWN_ENTITIES, count_cooccurrences, list_shown
-from entitynlm.report.drawings import lay_out_movement, lay_out_network, lay_out_timeline
+from entitynlm.report.drawings import (
+    lay_out_movement,
+    lay_out_network,
+    lay_out_timeline,
+    render_drawing,
+    render_page,
+)
 from entitynlm.report.page import describe_characters
-from entitynlm.report.templates import render_drawing, render_page
 from entitynlm.text.document import Document
 
 

@@ -1,17 +1,50 @@
 """Lay out the drawings of a report: timeline, network, movements (drawn by ``resources/report/drawings.html``)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from entitynlm import __version__
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.report.contents import SHOWN_ENTITIES, Movement, ShownEntity
-from entitynlm.report.templates import shorten
 from entitynlm.text.document import Document, Span
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def load_templates() -> Environment:
+    from jinja2 import Environment, PackageLoader
+
+    loader = PackageLoader("entitynlm", "resources/report")
+    templates = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    templates.globals.update(shorten=shorten, version=__version__)
+    return templates
+
+
+def render_page(name: str, **values: Any) -> str:
+    """A template with its values."""
+    return load_templates().get_template(name).render(values)
+
+
+def render_drawing(name: str, **values: Any) -> str:
+    """One of the drawings with its values, as SVG."""
+    drawings: Any = load_templates().get_template("drawings.html").module
+    return str(getattr(drawings, name)(**values))
+
+
+def shorten(name: str, longest: int = 22) -> str:
+    """A name as a label."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
 
 WIDTH = 960
 ROW_HEIGHT = 21

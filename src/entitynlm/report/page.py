@@ -21,8 +21,13 @@ from entitynlm.characters.tables import (
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW_REFERENT
 from entitynlm.report.contents import SHOWN_ENTITIES, Report, show_context
-from entitynlm.report.drawings import SURPRISING, lay_out_movement, lay_out_network, lay_out_timeline
-from entitynlm.report.templates import render_page
+from entitynlm.report.drawings import (
+    SURPRISING,
+    lay_out_movement,
+    lay_out_network,
+    lay_out_timeline,
+    render_page,
+)
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention
 

@@ -114,15 +114,13 @@ def measure_margin(scores: AntecedentScores) -> float:
 # -- the oracle ----------------------------------------------------------------------------------------------------
 
 
-def count_candidates(
-    key: Document, candidates: Iterable[ScoredClustering], metrics: Iterable[str] | None = (CONLL,)
-) -> CorpusCounts:
+def count_candidates(key: Document, candidates: Iterable[ScoredClustering]) -> CorpusCounts:
     """Count each candidate of one document against its key; equal clusters are counted once."""
     chains = list_chains(key)
     distinct: dict[Clusters, int] = {}
     rows = [distinct.setdefault(candidate.clusters, len(distinct)) for candidate in candidates]
     alignments = [align_chains(chains, clusters) for clusters in distinct]
-    return count_alignments([key.id] * len(distinct), alignments, metrics).take(rows)
+    return count_alignments([key.id] * len(distinct), alignments, (CONLL,)).take(rows)
 
 
 def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> list[int]:

@@ -105,7 +105,7 @@ def write_plan(
     terminal: Terminal,
 ) -> None:
     """Print who acts next, the likeliest first."""
-    from entitynlm.generation.plan import NEW_ACTOR, plan_next
+    from entitynlm.generation.opening import NEW_ACTOR, plan_next
     from entitynlm.interfaces.views import draw_table
 
     plan = plan_next(pretrained, prompt, request.cast, new_entities=request.new_entities, seed=seed)
