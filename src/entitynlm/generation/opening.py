@@ -172,8 +172,8 @@ def plan_next(
 ) -> list[tuple[str, float]]:
     """Plan who acts next: (name, probability) of all who could, the likeliest first; :data:`NEW_ACTOR` is any new entity.
 
-    The model predicts the next entity well (Table 3 of the paper), better than a small model writes prose: this is equation 4 at the
-    next word, given that a mention starts there, and no word is drawn for it.
+    The model predicts the next entity well (Table 3 of the paper), better than a small model writes prose: this is equation 4
+    at the next word, given that a mention starts there, and no word is drawn for it.
 
     :param new_entities: whether an entity that neither the prompt nor the cast has may come.
     """
