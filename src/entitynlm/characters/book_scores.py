@@ -4,8 +4,6 @@ Clusters are compared with characters by B³, and by the best map of clusters to
 character should be one entity. A mention counts as found if its first and last letter are right.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict

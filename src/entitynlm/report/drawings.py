@@ -1,7 +1,5 @@
 """Lay out the drawings of a report: timeline, network, movements (drawn by ``resources/report/drawings.html``)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def load_templates() -> Environment:
+def load_templates() -> "Environment":
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("entitynlm", "resources/report")
