@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 from entitynlm.characters.character import Cast, Character, list_characters
-from entitynlm.coref.annotation import annotate_document
+from entitynlm.coref.annotation import BATCH, annotate_document, annotate_documents
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.default_model import choose_model
 from entitynlm.discourse.naming import name_entities
@@ -68,10 +68,7 @@ class _TextMethod(Protocol[Options, Answer]):
 def _take_many(
     method: Callable[Concatenate[EntityNLM, str | Document, Options], Answer],
 ) -> _TextMethod[Options, Answer]:
-    """Let a method take many texts: an iterator then gives the answers in the order of the texts, each when it is asked for.
-
-    Texts are read one after the other, because a language model takes as long for a batch of them.
-    """
+    """Let a method take many texts: an iterator then gives the answers in the order of the texts, each when it is asked for."""
 
     one: Any = method
 
@@ -79,8 +76,10 @@ def _take_many(
     def answer(self: EntityNLM, text: object, **options: Any) -> Any:
         if isinstance(text, str | bytes | Document) or not isinstance(text, Iterable):
             return one(self, text, **options)
-        progress = options.pop("progress", SILENT)
-        return (one(self, each, **options) for each in track(progress, "texts", text))
+        texts = track(options.pop("progress", SILENT), "texts", text)
+        if one.__name__ == "annotate":  # short texts are read together
+            return annotate_documents(self.pretrained, map(self._read, texts), **options)
+        return (one(self, each, **options) for each in texts)
 
     return cast("_TextMethod[Options, Answer]", answer)
 
@@ -174,6 +173,7 @@ class EntityNLM:
         scores: bool = False,
         keep_mentions: bool = False,
         exact: bool = False,
+        batch_size: int = BATCH,
         progress: Progress = SILENT,
     ) -> Document:
         """Find the mentions of a text and link them: the document with ``mentions``, ``entities`` and ``clusters``.
@@ -181,6 +181,7 @@ class EntityNLM:
         :param scores: put the confidence of each mention and link into ``mention.attributes``.
         :param keep_mentions: take a document's own mentions and only link them.
         :param exact: compute SmolLM2's states in float32, also where the processor has the faster bfloat16.
+        :param batch_size: of many texts, how many short ones are read together; 1 also takes them one by one from an iterator.
         """
         options: dict[str, Any] = {"scores": scores, "keep_mentions": keep_mentions, "exact": exact}
         return annotate_document(self.pretrained, self._read(text), **options, progress=progress)

@@ -1,9 +1,18 @@
 """Annotating documents: mentions and entities from the resolver, given mentions, confidences, quotations."""
 
+from collections.abc import Iterator
+
 import pytest
 
-from entitynlm.coref.annotation import CONFIDENCE, LINK_CONFIDENCE, annotate_document, can_annotate
-from entitynlm.errors import ModelError
+from entitynlm.coref.annotation import (
+    CONFIDENCE,
+    LINK_CONFIDENCE,
+    SHORT,
+    annotate_document,
+    annotate_documents,
+    can_annotate,
+)
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import add_resolver, make_bundle, make_documents
@@ -58,6 +67,35 @@ def test_documents_are_made_twice_once_for_each_pass(
     monkeypatch.setattr(Document, "_settle_mentions", lambda *given: (made.append(given[0]), settle(*given)))
     annotate_document(pretrained, STORY)
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 16])
+def test_texts_that_are_read_together_give_what_they_give_alone(
+    pretrained: Pretrained, batch_size: int
+) -> None:
+    plain = [document.with_mentions(()) for document in make_documents()[:5]]
+    long = Document("long", STORY.tokens * SHORT)
+    texts = [*plain, Document("empty", ()), long, STORY, Document("marks", (".", "!"))]
+    alone = [annotate_document(pretrained, text, scores=True) for text in texts]
+    assert list(annotate_documents(pretrained, iter(texts), batch_size=batch_size, scores=True)) == alone
+
+
+def test_texts_are_taken_some_batches_at_a_time_and_no_further_than_a_long_one(
+    pretrained: Pretrained,
+) -> None:
+    taken = []
+
+    def give() -> Iterator[Document]:
+        for text in (STORY, Document("long", STORY.tokens * SHORT), STORY):
+            taken.append(text.id)
+            yield text
+
+    next(annotate_documents(pretrained, give()))
+    assert taken == ["story", "long"]
+    next(annotate_documents(pretrained, give(), batch_size=1))
+    assert taken[2:] == ["story"]
+    with pytest.raises(ConfigError, match="one text at least, not 0"):
+        next(annotate_documents(pretrained, [STORY], batch_size=0))
 
 
 def test_nothing_to_read_is_no_error(pretrained: Pretrained) -> None:

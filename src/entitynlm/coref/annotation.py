@@ -5,9 +5,11 @@ one name and resolves "I" and "you" in quotations.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec import structs
+from torch import Tensor
 
 from entitynlm.coref.people_rules import (
     PeopleRules,
@@ -20,7 +22,7 @@ from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.discourse.name_index import NameIndex, read_people
 from entitynlm.discourse.participants import settle_entities
-from entitynlm.errors import ModelError
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
@@ -28,6 +30,9 @@ from entitynlm.text.document import Document, Mention, Span, sort_mentions
 from entitynlm.text.english import PRONOUNS
 
 CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
+BATCH = 16  # texts that are read together
+WINDOW = 8  # batches that are taken at once, so that texts of one length are together
+SHORT = 100  # words of the longest text that is read with others
 
 
 def annotate_document(
@@ -38,6 +43,7 @@ def annotate_document(
     keep_mentions: bool = False,
     exact: bool = False,
     encoded: EncodedDocument | None = None,
+    states: Tensor | None = None,
     progress: Progress = SILENT,
 ) -> Document:
     """Find the mentions of a document and link them to entities.
@@ -45,7 +51,7 @@ def annotate_document(
     :param scores: put the confidence of each mention and link into ``mention.attributes``.
     :param keep_mentions: take the document's own mentions and only link them.
     :param exact: let a language model compute in float32, also where the processor is faster with bfloat16.
-    :param encoded: the document as the model's encoder has it, where that was done before.
+    :param encoded: the document as the model's encoder has it, and :param states: of its tokens, where these were read before.
     """
     resolver = get_resolver(pretrained)
     if not len(document):
@@ -57,6 +63,7 @@ def annotate_document(
         discourse,
         encoded or pretrained.encoder.encode_words(document),
         given=given,
+        states=states,
         exact=exact,
         progress=progress,
     )
@@ -65,6 +72,43 @@ def annotate_document(
     resolution = link_mentions(resolver, found, discourse, types)
     annotated = settle_entities(discourse, *number_entities(resolution, types))
     return add_confidences(annotated, resolution) if scores else annotated
+
+
+def annotate_documents(
+    pretrained: Pretrained, documents: Iterable[Document], *, batch_size: int = BATCH, **options: Any
+) -> Iterator[Document]:
+    """Annotate documents in their order; short ones of about one length are read together, ``batch_size`` at once.
+
+    :param options: of :func:`annotate_document`.
+    """
+    if batch_size < 1:
+        raise ConfigError(f"a batch has one text at least, not {batch_size}")
+    backbone, encoder = pretrained.get("generative").backbone, pretrained.encoder
+    for window in _take_windows(documents, batch_size):
+        encoded = [encoder.encode_words(document) for document in window]
+        short = [n for n, document in enumerate(window) if 0 < len(document) <= SHORT]
+        short.sort(key=lambda n: len(encoded[n]))
+        states: dict[int, Tensor] = {}
+        for start in range(0, len(short), batch_size) if batch_size > 1 else ():
+            batch = short[start : start + batch_size]
+            texts, lengths = [encoded[n] for n in batch], [len(window[n]) for n in batch]
+            found = backbone.read_short(texts, lengths, exact=options.get("exact", False))
+            states.update(zip(batch, found, strict=True))
+        for n, document in enumerate(window):
+            known: dict[str, Any] = {"encoded": encoded[n], "states": states.get(n)}
+            yield annotate_document(pretrained, document, **options, **known)
+
+
+def _take_windows(documents: Iterable[Document], batch_size: int) -> Iterator[list[Document]]:
+    """Take the documents of some batches at a time, so that batches have texts of one length; a long one ends a window."""
+    window: list[Document] = []
+    for document in documents:
+        window.append(document)
+        if batch_size == 1 or len(window) == WINDOW * batch_size or len(document) > SHORT:
+            yield window
+            window = []
+    if window:
+        yield window
 
 
 def link_mentions(

@@ -113,12 +113,13 @@ class Resolver:
         encoded: EncodedDocument,
         *,
         given: Sequence[Span] | None = None,
+        states: Tensor | None = None,
         exact: bool = True,
         progress: Progress = SILENT,
     ) -> FoundMentions:
         """Find the mentions of a document, or take those that are given.
 
-        :param backbone: that reads the document's words, :param encoded: for its states.
+        :param backbone: that reads the document's words, :param encoded: for its states; :param states: where they were read.
         :param exact: see :meth:`Backbone.read_tokens`.
         """
         if backbone.token_state_size != self.network.sizes.states:
@@ -127,11 +128,12 @@ class Resolver:
                 f"{backbone.token_state_size}: train it again with --parts resolver"
             )
         words = describe_words(discourse, self.words)
-        chunks = words.cut_chunks(CHUNK_TOKENS, given or ())
-        states = zip(chunks, backbone.read_tokens(encoded, chunks, exact=exact), strict=True)
+        chunks = [(0, len(words))] if states is not None else words.cut_chunks(CHUNK_TOKENS, given or ())
+        tables = [states] if states is not None else backbone.read_tokens(encoded, chunks, exact=exact)
+        pairs = zip(chunks, tables, strict=True)
         read = (
             (chunk, own.float().cpu())
-            for chunk, own in track(progress, "finding entities", states, len(chunks))
+            for chunk, own in track(progress, "finding entities", pairs, len(chunks))
         )
         return self.find_in_states(discourse, words, read, given=given)
 

@@ -12,11 +12,13 @@ Importing this module needs spaCy.
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
+from spacy.util import minibatch
 
 from entitynlm.default_model import choose_model
 from entitynlm.text.document import Document
@@ -50,8 +52,17 @@ class EntityComponent:
         self._model = EntityNLM.from_pretrained(self.model)
 
     def __call__(self, doc: Doc) -> Doc:
-        document, places = read_doc(doc)
-        annotated = self._model.annotate(document)
+        return next(self.pipe([doc]))
+
+    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 1) -> Iterator[Doc]:
+        """Annotate many documents, of which the model reads short ones together; ``batch_size`` is the pipeline's."""
+        for some in minibatch(docs, batch_size):
+            read = [read_doc(doc) for doc in some]
+            found = self._model.annotate(document for document, _ in read)
+            for doc, (document, places), annotated in zip(some, read, found, strict=True):
+                yield self._fill(doc, document, places, annotated)
+
+    def _fill(self, doc: Doc, document: Document, places: list[int], annotated: Document) -> Doc:
         least = 1 if self.singletons else 2
         write_groups(doc, (entity for entity in annotated.entities if len(entity.mentions) >= least), places)
         if self.surprisal:

@@ -188,6 +188,17 @@ class Backbone(nn.Module):
             yield states[torch.from_numpy(count[start:stop] - read)]
             read = after
 
+    @torch.no_grad()
+    def read_short(
+        self, documents: Sequence[EncodedDocument], lengths: Sequence[int], *, exact: bool = True
+    ) -> list[Tensor]:
+        """Give the states (T, S) of all tokens of short documents, which are read together: cheaper than one after another."""
+        reading = self.read([document.words for document in documents])
+        none = reading.table.new_zeros(1, self.state_size)
+        tables = [torch.cat([none, reading.table[torch.from_numpy(after)]]) for after in reading.after]
+        counts = map(count_words_read, documents, lengths)
+        return [states[torch.from_numpy(own)] for states, own in zip(tables, counts, strict=True)]
+
     def read_corpus(
         self, documents: Sequence[EncodedDocument], lengths: Sequence[int], progress: Progress = SILENT
     ) -> Iterator[Tensor]:

@@ -99,11 +99,24 @@ class LstmBackbone(Backbone):
         self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
     ) -> Iterator[Tensor]:
         """Give h_t and, beside it, the word's own vector, which a small LSTM remembers badly."""
-        count = count_words_read(document, chunks[-1][1])
-        ids = np.concatenate([[self.start_word], document.words.all_pieces])[count]
+        words = self._embed_tokens(document, chunks[-1][1])
         for (start, stop), states in zip(chunks, super().read_tokens(document, chunks), strict=True):
-            words = torch.from_numpy(ids[start:stop]).to(states.device)
-            yield torch.cat([states, self.embedding(words)], 1)
+            yield torch.cat([states, words[start:stop]], 1)
+
+    @torch.no_grad()
+    def read_short(
+        self, documents: Sequence[EncodedDocument], lengths: Sequence[int], *, exact: bool = True
+    ) -> list[Tensor]:
+        words = map(self._embed_tokens, documents, lengths)
+        return [
+            torch.cat(pair, 1) for pair in zip(super().read_short(documents, lengths), words, strict=True)
+        ]
+
+    def _embed_tokens(self, document: EncodedDocument, tokens: int) -> Tensor:
+        """(tokens, E) the vector of each token, or of the word before a token that is no word."""
+        ids = np.concatenate([[self.start_word], document.words.all_pieces])
+        latest = torch.from_numpy(ids[count_words_read(document, tokens)])
+        return self.embedding(latest.to(self.embedding.weight.device))
 
     # -- predicting --------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,13 @@ def test_states_and_logits_are_those_of_transformers(runtime: Any) -> None:
         assert close(runtime.logits(own[:, -runtime.width :]), logits)
 
 
+def test_short_texts_that_are_read_together_have_the_states_that_they_have_alone(windowed: Any) -> None:
+    for lengths in ([5, 1, 3, 0], [5, 30]):  # the second one has a text of several windows
+        documents = draw_pieces(lengths)
+        alone = [windowed.read([document], (2,))[0][0] for document in documents]
+        assert all(map(close, windowed.read_short(documents, 2), alone))
+
+
 def test_linear_layers_in_bfloat16_give_nearly_the_same_states(windowed: Any, monkeypatch: Any) -> None:
     document = draw_pieces([30])[0]
     (exact,), _ = windowed.read([document], LAYERS)

@@ -148,6 +148,14 @@ class HuggingFaceBackbone(Backbone):
             yield states[0][torch.from_numpy(count[start:stop] - read)]
             read = after
 
+    def read_short(
+        self, documents: Sequence[EncodedDocument], lengths: Sequence[int], *, exact: bool = True
+    ) -> list[Tensor]:
+        runtime = self.runtime if exact else self.runtime.reduced
+        states = runtime.read_short([self._take_real(each.words) for each in documents], self.token_layer)
+        read = map(self._count_pieces_read, documents, lengths)
+        return [own[torch.from_numpy(rows)] for own, rows in zip(states, read, strict=True)]
+
     def read_corpus(
         self, documents: Sequence[EncodedDocument], lengths: Sequence[int], progress: Progress = SILENT
     ) -> Iterator[Tensor]:

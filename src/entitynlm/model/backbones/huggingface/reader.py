@@ -187,6 +187,19 @@ class LanguageModelRuntime:
             self._latest = (key, carry, found)
         return found
 
+    @torch.no_grad()
+    def read_short(self, documents: Sequence[np.ndarray], layer: int) -> list[Tensor]:
+        """Read documents together that no window is too short for: per document (P + 1, D), as :meth:`read` gives them.
+
+        The shorter ones go on with start pieces, which no piece before them sees.
+        """
+        if max(map(len, documents)) >= self.half:
+            return [self.read([document], (layer,), keep=False)[0][0] for document in documents]
+        rows = [torch.from_numpy(np.append(self.start, document)) for document in documents]
+        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.start).to(self.device)
+        found = self._find_stack(layer).run(ids, 0, (), (), {layer})[0][layer]
+        return [own[: len(row)] for own, row in zip(found, rows, strict=True)]
+
     def forget(self) -> None:
         """Drop the latest reading."""
         self._latest = None
