@@ -19,7 +19,6 @@ from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import PRONOUNS, UNKNOWN
 
 NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM = "name", "description", "pronoun"
-NARRATOR = "the narrator"
 CLEAR_SHARE = 2 / 3
 """The share of the evidence from which a gender is told: one wrong "she" does not make Jim a woman."""
 
@@ -116,7 +115,7 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     characters = tuple(
         Character(
             id=entity.id,
-            name=_name(traits, names[entity.id], entity.id == narrator),
+            name=names[entity.id],
             gender=find_gender(traits.record.genders, 1, CLEAR_SHARE) or UNKNOWN,
             is_narrator=entity.id == narrator,
             aliases=dict(traits.aliases.most_common()),
@@ -152,15 +151,6 @@ def _count_traits(entity: Entity, reader: MentionReader, actions: ActionReader) 
         for kind, word in actions.read(mention):
             traits.deeds[kind][word] += 1
     return traits
-
-
-def _name(traits: _Traits, name: str, narrates: bool) -> str:
-    """Replace the name of an entity that has none: a narrator, or only pronouns."""
-    if traits.forms[NAME_FORM]:
-        return name
-    if narrates:
-        return NARRATOR
-    return name if traits.forms[DESCRIPTION_FORM] else "(only pronouns)"
 
 
 def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str, Counter[str]]:

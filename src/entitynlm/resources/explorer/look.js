@@ -12,6 +12,7 @@ export async function showLook(panel) {
     return;
   }
   const [start, stop] = state.range || [0, state.text.tokens];
+  if (!panel.querySelector("figure")) panel.replaceChildren(h("p", { class: "note" }, "The picture is being drawn …"));
   const width = Math.max(300, Math.min(1200, Math.round(panel.clientWidth - 52)));
   const drawing = await attempt(() => ask(`${path()}/drawing?start=${start}&stop=${stop}&width=${width}`));
   if (!drawing || state.tab !== "look") return;
