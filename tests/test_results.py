@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import entitynlm
+from entitynlm.api import Choice, Surprisal
+from entitynlm.errors import DataError
 from entitynlm.results import Result
 
 TEXT = "Ann saw Bo. She ran."
@@ -21,6 +23,7 @@ def results(model: Path) -> list[Result]:
     return [
         loaded.surprisal(TEXT, samples=3, repeats=1),
         loaded.surprisal("Bo ran.", samples=3, repeats=1),
+        loaded.surprisal(TEXT, samples=3, repeats=1, top_words=2),
         loaded.log_prob(loaded.annotate(TEXT)),
         loaded.next_entity(TEXT),
         loaded.follow(loaded.annotate(TEXT), by="mentions").expect(4),
@@ -39,9 +42,31 @@ def test_results_are_plain_data_and_one_line(results: list[Result]) -> None:
     for result in results:
         assert "\n" not in repr(result)
         assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
+        for again in (type(result).from_dict(result.to_dict()), type(result).from_json(result.to_json())):
+            assert again == result and again.to_dict() == result.to_dict()
     table = results[0].to_dict()
     assert [row["token"] for row in table["tokens"]][:3] == ["Ann", "saw", "Bo"]
     assert table["base"] == 2.0 and "trace" not in table
+
+
+def test_what_plain_data_leaves_out_is_none_and_other_data_is_refused(results: list[Result]) -> None:
+    again = Surprisal.from_dict(results[0].to_dict())
+    assert (
+        again.trace is None
+        and again.total == results[0].total
+        and again.to_pandas().equals(results[0].to_pandas())
+    )
+    for wrong in ({}, {"entities": 1, "probabilities": [], "best": ""}, []):
+        with pytest.raises(DataError, match="plain data of a result"):
+            Choice.from_dict(wrong)  # type: ignore[arg-type]
+
+
+def test_rows_with_columns_of_their_own_are_pickled(model: Path, tmp_path: Path) -> None:
+    items = tmp_path / "items.tsv"
+    items.write_text("item\tcondition\tcontext\ttarget\tverb class\n1\ta\tAnn saw Bo.\tShe | ran.\tx\n")
+    for options in ({"top_words": 2}, {"rows": "mentions"}):
+        table = entitynlm.load(model).surprisal_of_items(items, samples=3, repeats=1, **options)
+        assert pickle.loads(pickle.dumps(table)) == table and table.row_type.__name__ == "ItemRow"
 
 
 def test_documents_go_through_a_process_pool(model: Path) -> None:

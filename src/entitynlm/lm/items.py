@@ -13,7 +13,7 @@ import itertools
 import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, make_dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,9 +22,10 @@ import numpy as np
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
-from entitynlm.lm.next_words import add_columns
+from entitynlm.lm.next_words import add_expected
 from entitynlm.lm.surprisal import MentionRow, Surprisal, make_frame, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.results import add_columns
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import segment_text
 
@@ -245,7 +246,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
     starts = np.array([start for start, _ in tables.analysed.offsets])
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
     place_of = {int(token): place for place, token in enumerate(tables.encoded.origin.tolist()) if token >= 0}
-    row_type = add_columns(RegionRow, tables.top_words) if tables.top_words else RegionRow
+    row_type = add_expected(RegionRow, tables.top_words) if tables.top_words else RegionRow
     expected = [column.name for column in fields(row_type) if column.kw_only]  # of a region's first word
     rows, deviations = [], []
     found_regions = np.searchsorted(region_starts, [row.start or 0 for row in tables.mentions], side="right")
@@ -386,7 +387,7 @@ def tabulate_items(
         pairs = [(asdict(row), others) for row, others in compare_conditions(measured)]
     elif rows == "mentions":
         names = [("item", str), ("condition", str), ("region", int)]
-        row_type = make_dataclass("ItemMentionRow", names, bases=(MentionRow,), frozen=True, kw_only=True)
+        row_type = add_columns(MentionRow, "ItemMentionRow", *names)
         pairs = [
             ({**asdict(row), "item": found.item.item, "condition": found.item.condition, "region": region},
              found.item.others)
@@ -396,8 +397,7 @@ def tabulate_items(
         row_type = next((type(row) for found in measured for row in found.rows), RegionRow)
         pairs = [(asdict(row), found.item.others) for found in measured for row in found.rows]
     kept = name_kept(measured[0].item.others, row_type)
-    columns = [(name, str) for name in kept]
-    table_row = make_dataclass("ItemRow", columns, bases=(row_type,), frozen=True, kw_only=True)
+    table_row = add_columns(row_type, "ItemRow", *((name, str) for name in kept))
     found_rows = (table_row(**own, **dict(zip(kept, others.values(), strict=True))) for own, others in pairs)
     return ItemTable(table_row, tuple(found_rows))
 

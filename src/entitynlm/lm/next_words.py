@@ -5,8 +5,6 @@ given or sampled; that of the language model alone while its entity side is untr
 distribution over the first piece of the next word.
 """
 
-from dataclasses import field, make_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,16 +19,15 @@ from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.prediction.expectation import list_top_words
 from entitynlm.prediction.referents import Ways, keep_likely
+from entitynlm.results import add_columns
 
 
-@cache
-def add_columns(row_type: type, top: int) -> type:
+def add_expected(row_type: type, top: int) -> type:
     """Make the type of rows that also have entropy, rank and the ``top`` likeliest words with their probabilities."""
     columns: list[tuple[str, Any]] = [("next_entropy", float | None), ("rank", int | None)]
     for n in range(1, top + 1):
         columns += [(f"top_{n}", str | None), (f"top_{n}_probability", float | None)]
-    optional = [(name, kind, field(default=None)) for name, kind in columns]
-    return make_dataclass("ExpectingRow", optional, bases=(row_type,), frozen=True, kw_only=True)
+    return add_columns(row_type, "ExpectingRow", *((*column, None) for column in columns))
 
 
 class NextWords:

@@ -9,8 +9,8 @@ of a text's beginning is the beginning of its table.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, read_form
-from entitynlm.lm.next_words import NextWords, add_columns
+from entitynlm.lm.next_words import NextWords, add_expected
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -73,7 +73,7 @@ class TokenRow:
 
 def get_token_row(top_words: int) -> type[TokenRow]:
     """Get the type of rows of tokens, with the columns of ``next_words`` where so many likely words are asked for."""
-    return add_columns(TokenRow, top_words) if top_words else TokenRow
+    return add_expected(TokenRow, top_words) if top_words else TokenRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +143,12 @@ class Surprisal(Result):
     @property
     def words(self) -> int:
         return sum(row.surprisal is not None for row in self.tokens)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Surprisal":
+        made = super().from_dict(plain)
+        kind = get_token_row(made.top_words)
+        return replace(made, tokens=tuple(kind(**row) for row in plain["tokens"]))
 
     def to_pandas(self, rows: Literal["tokens", "mentions"] = "tokens") -> Any:
         """Make a pandas DataFrame of the rows of tokens or of mentions, with the columns of the tables that are written."""
