@@ -41,6 +41,9 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     assert known.introduces("the", (), last=False) and known.introduces("ship", ("the",), last=True)
     assert not known.introduces("the", ("the", "letter"), last=False)
     assert known.introduces("Bob", (), last=True) and known.introduces("I", (), last=True)
+    for word, before in (("dark", ("a",)), ("inside", ("the", "key")), ("Suddenly", ())):
+        assert not known.introduces(word, before, last=True)
+    assert known.introduces("stranger", ("a",), last=True)
     assert known.introduces("melt", ("the",), last=True) and not known.introduces(
         "melt", ("the", "ice"), last=True
     )
@@ -49,11 +52,36 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
 def test_names_and_pronouns_are_in_mentions() -> None:
     known = MentionAgreement().hear(1, ("Anna",)).hear(2, ("the", "shop"))
     for word in ("Anna", "he", "her", "Mr", "Bob"):
-        assert not known.stands_alone(word, begins=True, follows=False)
+        assert not known.stands_alone(word, begins=True)
     for word in ("And", "We", "the", "walked", "key"):
-        assert known.stands_alone(word, begins=True, follows=False)
-    assert not known.stands_alone("London", begins=False, follows=False)  # a name, and in no mention
-    assert not known.stands_alone("boy", begins=False, follows=True)  # "[the old] boy"
+        assert known.stands_alone(word, begins=True)
+    assert not known.stands_alone("London", begins=False)  # a name, and in no mention
+    assert not known.stands_alone("boy", begins=False, after="old")  # "[the old] boy"
+
+
+def test_no_noun_goes_on_with_a_mention() -> None:
+    known = MentionAgreement()
+    for word, after in (("silhouette", "dark"), ("door", "metal"), ("ball", "snow"), ("bark", "dog")):
+        assert not known.stands_alone(word, begins=False, after=after)
+    for word, after in (
+        ("barks", "dog"),
+        ("bark", "dogs"),
+        ("walk", "they"),
+        ("cut", "man"),
+        ("home", "him"),
+        ("was", "dark"),
+    ):
+        assert known.stands_alone(word, begins=False, after=after)
+
+
+def test_where_nobody_new_may_come_no_noun_for_persons_stands_alone() -> None:
+    known = MentionAgreement()
+    for word in ("teachers", "man", "someone"):
+        assert known.stands_alone(word, begins=False) and not known.stands_alone(
+            word, begins=False, people=False
+        )
+    for word in ("door", "who", "one", "walked"):
+        assert known.stands_alone(word, begins=False, people=False)
 
 
 def test_an_entity_that_was_just_mentioned_owns_something() -> None:

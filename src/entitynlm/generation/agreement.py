@@ -21,7 +21,7 @@ from entitynlm.text.english import (
     PRONOUNS,
     TITLES,
 )
-from entitynlm.text.word_forms import list_lemmas
+from entitynlm.text.word_forms import find_past, list_lemmas
 
 NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
 NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"of two three four five six ten".split()}
@@ -34,6 +34,12 @@ POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
+MORE_PEOPLE = frozenset(
+    "assistant baker barber beggar butcher captain clerk cook crew criminal crowd farmer fisherman group guard guest guide "
+    "hunter hero knight merchant nurse passenger patient pirate policeman priest prisoner sailor shopkeeper soldier stranger "
+    "thief traveller villager visitor waiter waitress winner witch worker youth".split()
+)
+"""Nouns for persons beside those whose gender is known."""
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
 """Words that have a capital only where a sentence starts."""
 
@@ -91,16 +97,19 @@ class MentionAgreement:
         if len(word) < 2 or low in TITLES:
             return False
         if word[0].isupper() or not kinds:
-            return True
+            return not kinds or bool({"NOUN", "PROPN"} & {*kinds})  # "Suddenly" is no name
         if before and before[-1].lower() not in DETERMINERS and {"VERB", "ADV"} & {*kinds}:
             return False  # "the ice melts" is a clause
+        if last and low in kinds.get("ADJ", ()):
+            return False  # "a dark", "the key inside"
         return "NOUN" in kinds or (not last and "ADJ" in kinds)
 
-    def stands_alone(self, word: str, *, begins: bool, follows: bool) -> bool:
+    def stands_alone(self, word: str, *, begins: bool, after: str = "", people: bool = True) -> bool:
         """Tell whether a word may be in no mention: no name, no title and no "he" or "she", and no noun that goes on with one.
 
-        :param begins: it is the first word of a sentence or quotation, and :param follows: the word before it ended a mention
-            that is no possessive.
+        :param begins: it is the first word of a sentence or quotation.
+        :param after: the word before it, if that ended a mention and is no possessive.
+        :param people: whether it may be a noun for persons: nobody but the known ones is to be told of.
         """
         low, kinds = word.lower(), list_lemmas(word.lower())
         if PRONOUNS.get(low) in ("he", "she") and "sel" not in low:
@@ -108,7 +117,14 @@ class MentionAgreement:
         if word[:1].isupper() and low not in PRONOUNS:
             named = low in TITLES or low in self._list_names() or guess_gender(low)
             return begins and not named
-        return not (follows and "NOUN" in kinds and not {"VERB", "ADV"} & {*kinds})
+        nouns = kinds.get("NOUN", ())
+        told = any(noun in GENDERS or noun in MORE_PEOPLE for noun in nouns)
+        if not people and told and PRONOUNS.get(low, "someone") == "someone":
+            return False
+        if not after or not nouns or low in NOT_IN_MENTIONS or "ADV" in kinds:
+            return True
+        plural = after in SPEAKING or after == "they" or after not in list_lemmas(after).get("NOUN", (after,))
+        return "VERB" in kinds and (plural or low not in nouns or find_past(low) is not None)
 
     @staticmethod
     def _may_be(head: str, known: frozenset[str], named: bool) -> bool:

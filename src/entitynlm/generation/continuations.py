@@ -114,12 +114,12 @@ class PartialText:
         """Tell whether the next word is the first one of a sentence or of a quotation."""
         return self.fresh or (self.tokens[-1] in ('"', "“", "‘") and self.is_quoting())
 
-    def stands_alone(self, word: str) -> bool:
-        """Tell whether the next word may be in no mention."""
-        last = self.words[-1] if self.words else None
-        follows = last is not None and last.e > 0 and last.l == 1
-        follows = follows and self.tokens[-1].lower() not in POSSESSIVE_FORMS
-        return self.agreement.stands_alone(word, begins=self.begins(), follows=follows)
+    def stands_alone(self, word: str, *, people: bool) -> bool:
+        """Tell whether the next word may be in no mention; ``people``: also if it is a noun for persons."""
+        ended = bool(self.words) and self.words[-1].e > 0 and self.words[-1].l == 1
+        after = self.tokens[-1].lower() if ended else ""
+        after = "" if after in POSSESSIVE_FORMS else after
+        return self.agreement.stands_alone(word, begins=self.begins(), after=after, people=people)
 
 
 class ContinuationWriter:
@@ -188,7 +188,7 @@ class ContinuationWriter:
             text.get_begun(),
             text.agreement,
             lambda entity: self._list_forms(text, entity, by_name=entity in {*due, *text.due}),
-            text.stands_alone,
+            partial(text.stands_alone, people=self.request.new_entities),
         )
         state, word = yield from self.generator.step(text.state, constraints)
         closes = text.fresh and bool(text.words) and word.closes_sentence
