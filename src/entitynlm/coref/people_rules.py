@@ -47,7 +47,7 @@ class PeopleRules(IdentityRules):
         self._names_of, self._participants, self._teller = owners, participants, narrator
         self._apart = self._find_apart()
         self._excluded: dict[int, set[int]] = defaultdict(set)
-        self._quotations = [discourse.quotation_of[start] for start, _ in spans]
+        self._voices = [discourse.voice_of[start] for start, _ in spans]
         self._people: dict[int, Person] = {}
         self._entity_of: dict[int, int] = {}
 
@@ -67,8 +67,8 @@ class PeopleRules(IdentityRules):
     def find_entity(self, number: int) -> int | None:
         """Find the entity of a name's person, of the speaker for "I" in a quotation, and of the addressee for "you"."""
         person: Person | bool | None = self._names_of[number]
-        if person is None and self._quotations[number] != NARRATION:
-            said = self._participants[self._quotations[number]]
+        if person is None and self._voices[number] >= 0:
+            said = self._participants[self._voices[number]]
             form = self._readings[number].form
             person = said.speaker if form == "i" else said.addressee if form == "you" else None
         return super().find_entity(number) if person is None else self._find(person)
@@ -90,8 +90,8 @@ class PeopleRules(IdentityRules):
         if gender is not None:
             if person is not None and person.gender not in (None, gender):
                 return False
-            if self._quotations[number] != NARRATION:
-                said = self._participants[self._quotations[number]]
+            if self._voices[number] >= 0:
+                said = self._participants[self._voices[number]]
                 if entity in (self._find(said.speaker), self._find(said.addressee)):
                     return False
         return super().allows(number, entity)
@@ -144,8 +144,7 @@ def find_named_narrator(
 ) -> Person | None:
     """Find the person whom others call by name most often and whom the narration (nearly) never names: the one who tells it."""
     told = sum(
-        discourse.reader.read(span).form == "i" and discourse.quotation_of[span[0]] == NARRATION
-        for span in spans
+        discourse.reader.read(span).form == "i" and discourse.voice_of[span[0]] == NARRATION for span in spans
     )
     length = len(discourse.document)
     if told < NARRATOR_SHARE * length:

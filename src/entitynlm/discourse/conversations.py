@@ -22,6 +22,8 @@ CONVERSATION_GAP = 100
 """Tokens between two quotations of one conversation, at most."""
 LONGEST_CONVERSATION = 48
 """Quotations after which a conversation is cut at the next paragraph."""
+MONOLOGUE = "monologue"
+"""The step to the next paragraph of a speech, whose paragraphs all open with a mark."""
 PARTICIPANTS = 10
 WINDOW_BEFORE, WINDOW_AFTER = 300, 60
 """Tokens before and after a conversation whose mentions may be participants."""
@@ -95,7 +97,7 @@ class ConversationReader:
     def _ends_before(self, number: int, length: int) -> bool:
         gap = self.quotations[number][0] - self.quotations[number - 1][1]
         long = length >= LONGEST_CONVERSATION and self._paragraphs[number] != self._paragraphs[number - 1]
-        return gap > CONVERSATION_GAP or (long and self.describe_step(number) != "monologue")
+        return gap > CONVERSATION_GAP or (long and self.describe_step(number) != MONOLOGUE)
 
     def _is_tagged(self, number: int, who: str) -> bool:
         tag = self.tags[number]
@@ -149,7 +151,7 @@ class ConversationReader:
             kind = "none" if not between else "inside" if inside else ""
             return f"same, {kind or ('sentence' if len(between) <= 25 else 'long')}{tagged}"
         if not between and tokens[start - 1] not in MARKS:
-            return "monologue"
+            return MONOLOGUE
         if after - before == 1:
             head = ", head" if between and dialogue.discourse.paragraph_of(end - 1) == after else ""
             tail = ", tail" if between and dialogue.discourse.paragraph_of(start) == before else ""

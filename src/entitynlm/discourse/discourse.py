@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from entitynlm.discourse.letters import Letter, find_letters
 from entitynlm.discourse.names import find_common_words, find_pronoun_genders
-from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
+from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause, pair_inner_marks
 from entitynlm.discourse.quotations import find_quotations
 from entitynlm.discourse.records import MentionReader
 from entitynlm.text.document import Document, Span
 
 NARRATION = -1
 """The quotation number of a token that is not quoted."""
+OTHER_VOICE = -2
+"""The voice of a letter, a diary, or speech within speech."""
+SHORTEST_INNER = 4
+"""Tokens of speech within speech, marks included, at least."""
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 BEFORE_ADDRESS = MARKS | ENDS | {","}
 ADDRESSES = frozenset(
@@ -44,6 +49,34 @@ class Discourse:
         for number, (start, end) in enumerate(self.quotations):
             numbers[start:end] = [number] * (end - start)
         return numbers
+
+    @cached_property
+    def letters(self) -> Sequence[Letter]:
+        """The letters and diaries in the text, in text order."""
+        return find_letters(self.document, self.paragraphs)
+
+    @cached_property
+    def inner_quotations(self) -> Sequence[Span]:
+        """Speech within speech, in marks of the other kind, in text order."""
+        tokens, offsets = self.document.tokens, self.document.offsets
+        return [
+            (start, end)
+            for start, end in pair_inner_marks(self.document, self.paragraphs, self.quotations)
+            if end - start >= SHORTEST_INNER
+            and ends_clause(tokens[end - 2])
+            and (offsets is None or offsets[start][1] == offsets[start + 1][0])
+        ]
+
+    @cached_property
+    def voice_of(self) -> list[int]:
+        """The number of the quotation whose speaker says "I" at each token, or :data:`NARRATION`, or :data:`OTHER_VOICE`."""
+        voices = list(self.quotation_of)
+        for letter in self.letters:
+            for token in range(*letter.span):
+                voices[token] = OTHER_VOICE if voices[token] == NARRATION else voices[token]
+        for start, end in self.inner_quotations:
+            voices[start:end] = [OTHER_VOICE] * (end - start)
+        return voices
 
     @cached_property
     def common_words(self) -> frozenset[str]:

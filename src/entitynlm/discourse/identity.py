@@ -219,7 +219,7 @@ class IdentityRules:
     def __init__(self, discourse: Discourse, spans: Sequence[Span]) -> None:
         self.document, self.spans = discourse.document, spans
         self._readings = [discourse.reader.read(span) for span in spans]
-        self._quoted = [discourse.quotation_of[start] != NARRATION for start, _ in spans]
+        self._quoted = [discourse.voice_of[start] != NARRATION for start, _ in spans]
         self._facts: dict[int, _Facts] = {}
         self._entities: list[int] = []
         self.relations = MentionRelations(discourse, spans, self._readings)

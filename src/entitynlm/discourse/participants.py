@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import structs
 
 from entitynlm.discourse.conversations import CONVERSATION_GAP
-from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
+from entitynlm.discourse.discourse import NARRATION, OTHER_VOICE, Discourse, read_discourse
+from entitynlm.discourse.identity import find_tag_mentions
+from entitynlm.discourse.letters import read_signature
 from entitynlm.discourse.records import SURE_SHARE
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
@@ -24,9 +26,6 @@ NEAR, TURNS = 8, 6
 """Quotations before and after one among whose speakers the person who is called by name is, and its partner."""
 FEWEST_ARTICLES = 2
 """Names with an article that a ship or an inn has at least."""
-SIGNATURE = 8
-"""Tokens before the name under a letter, among which one of these stands:"""
-SIGNING = frozenset(("your", "yours", "sincerely", "faithfully", "love", "affectionately"))
 
 
 def add_quotations(document: Document) -> Document:
@@ -43,6 +42,7 @@ def settle_entities(
     Quotations get speakers and addressees, the narrator gets the name that others use, and "I"
     and "you" in quotations become mentions of speakers and addressees.
     """
+    mentions = resolve_writers(discourse, mentions)
     types = {**entity_types, **find_things(discourse, mentions, entity_types)}
     dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
@@ -74,12 +74,22 @@ def _rename_participants(quotation: Quotation, find_name: Callable[[str], str | 
 
 
 def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
-    """Find the speaker and the addressee of each quotation."""
+    """Find the speaker and the addressee of each quotation; a letter in marks has its writer and its reader."""
     speakers = find_speakers(dialogue)
-    return [
+    found = [
         Quotation(*span, speakers[number], _find_addressee(dialogue, number, speakers))
         for number, span in enumerate(dialogue.quotations)
     ]
+    ending = {mention.end: mention.entity for mention in dialogue.mentions}
+    for letter in dialogue.discourse.letters:
+        writer = ending.get(letter.writer[1])
+        if letter.reader is not None and letter.quoted and writer is not None:
+            for number, quotation in enumerate(found):
+                if letter.span[0] <= quotation.start < letter.span[1]:
+                    found[number] = structs.replace(
+                        quotation, speaker=writer, addressee=ending.get(letter.reader[1])
+                    )
+    return found
 
 
 def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
@@ -111,16 +121,53 @@ def _find_partner(dialogue: Dialogue, number: int, speakers: Sequence[str | None
     return None
 
 
+def resolve_writers(discourse: Discourse, mentions: Sequence[Mention]) -> Sequence[Mention]:
+    """Make "I" in a letter or a diary a mention of the one who wrote it, and "you" of the one to whom it is written."""
+    ending = {mention.end: mention.entity for mention in mentions}
+    said: dict[tuple[int, str], str] = {}
+    for letter in discourse.letters:
+        people = {"i": letter.writer, "you": letter.reader}
+        for form, span in people.items():
+            if span is not None and span[1] in ending:
+                said |= {(token, form): ending[span[1]] for token in range(*letter.span)}
+
+    def resolve(mention: Mention) -> Mention:
+        form = discourse.reader.read(mention.span).form
+        told = (
+            discourse.voice_of[mention.start] == OTHER_VOICE
+            and discourse.quotation_of[mention.start] == NARRATION
+        )
+        who = said.get((mention.start, form)) if told and form is not None else None
+        return mention if who is None else structs.replace(mention, entity=who)
+
+    return sort_mentions(map(resolve, mentions)) if said else mentions
+
+
+def find_inner_speakers(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[int, str | None]:
+    """Find who says "I" at each token of speech within speech, by its tag: "…," he said; the speaker around it for "I said"."""
+    discourse = dialogue.discourse
+    inner = Discourse(discourse.document, discourse.paragraphs, discourse.inner_quotations)
+    found: dict[int, str | None] = {}
+    for number, told in find_tag_mentions(inner, [mention.span for mention in dialogue.mentions]).items():
+        start, end = inner.quotations[number]
+        teller = min((dialogue.mentions[tag] for tag in told), key=lambda m: (m.start < start, m.start))
+        outer = quotations[discourse.quotation_of[start]].speaker
+        who = outer if dialogue.find_form(teller) == "i" else teller.entity
+        found |= dict.fromkeys(range(start, end), who)
+    return found
+
+
 def resolve_participants(
     dialogue: Dialogue, mentions: Sequence[Mention], quotations: Sequence[Quotation]
 ) -> tuple[Mention, ...]:
     """Make "I" in quotations mentions of speakers, and "you" and addresses without a name ("sir") mentions of addressees."""
+    tellers = find_inner_speakers(dialogue, quotations)
 
     def resolve(mention: Mention) -> Mention:
-        number = dialogue.discourse.quotation_of[mention.start]
-        if number == NARRATION:
-            return mention
-        form = dialogue.find_form(mention)
+        number, form = dialogue.discourse.voice_of[mention.start], dialogue.find_form(mention)
+        if number < 0:
+            teller = tellers.get(mention.start) if form == "i" else None
+            return mention if teller is None else structs.replace(mention, entity=teller)
         who = None
         if form == "i":
             who = quotations[number].speaker
@@ -161,12 +208,12 @@ def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
 
 def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
     """Tell whether the narrator tells the own name here, or signs the text with it, a letter."""
-    before = [token.lower() for token in dialogue.tokens[max(0, mention.start - SIGNATURE) : mention.start]]
-    if tuple(before[-3:-1]) == ("my", "name") and before[-1] in ("is", "was"):
+    before = [token.lower() for token in dialogue.tokens[max(0, mention.start - 3) : mention.start]]
+    if tuple(before[:2]) == ("my", "name") and before[-1] in ("is", "was"):
         return True
-    ends = mention.end == len(dialogue.tokens)
     return (
-        ends and before[-1:] == [","] and not SIGNING.isdisjoint(before) and not dialogue.is_pronoun(mention)
+        not dialogue.is_pronoun(mention)
+        and read_signature(dialogue.tokens, 0, len(dialogue.tokens)) == mention.span
     )
 
 

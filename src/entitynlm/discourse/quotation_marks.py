@@ -141,6 +141,18 @@ def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
     return found
 
 
+def pair_inner_marks(document: Document, borders: Sequence[int], quotations: Sequence[Span]) -> list[Span]:
+    """Find the spans between paired marks inside of quotations, in marks of the other kind."""
+    costs, found = _Costs(document, borders), list[Span]()
+    for start, end in quotations:
+        inner = SINGLE if MARK_KINDS.get(document.tokens[start]) == DOUBLE else DOUBLE
+        marks = [
+            place for place in range(start + 1, end - 1) if MARK_KINDS.get(document.tokens[place]) == inner
+        ]
+        found += _pair(marks, costs, (0,), end, set())
+    return found
+
+
 def _list_marks(document: Document, kind: str) -> list[int]:
     return [place for place, token in enumerate(document.tokens) if MARK_KINDS.get(token) == kind]
 

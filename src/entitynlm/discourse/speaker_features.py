@@ -96,11 +96,11 @@ def describe_form(tokens: Sequence[str], mention: Mention) -> str:
 
 
 def find_narrator(dialogue: Dialogue) -> str | None:
-    """Find the entity that is most often "I" outside of quotations."""
-    quotation_of = dialogue.discourse.quotation_of
+    """Find the entity that is most often "I" outside of quotations, letters and diaries."""
+    voice_of = dialogue.discourse.voice_of
     votes = Counter(
         mention.entity
         for mention in dialogue.mentions
-        if quotation_of[mention.start] == NARRATION and dialogue.find_form(mention) == "i"
+        if voice_of[mention.start] == NARRATION and dialogue.find_form(mention) == "i"
     )
     return votes.most_common(1)[0][0] if votes else None
