@@ -1,7 +1,5 @@
 """Letters, diaries, tales and speech within speech: "I" is who writes or tells them, not the narrator."""
 
-from __future__ import annotations
-
 import pytest
 
 from entitynlm.api import as_document

@@ -4,8 +4,6 @@ A letter goes from a salutation ("My dear Ida,") to a signature ("Yours ever, No
 Journal") to the next heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,8 +22,8 @@ SIGNING = frozenset(
     "your yours sincerely faithfully truly love affectionately affectionate loving devoted obedient".split()
 )
 DIARIES = frozenset(("diary", "journal"))
-SECTIONS = frozenset(("chapter", "book", "part", "letter"))
-LONGEST_HEADING = 12
+SECTION_WORDS = frozenset(("chapter", "book", "part", "letter"))
+HEADING_TOKENS = 12
 
 
 @dataclass(frozen=True)
@@ -106,15 +104,13 @@ def read_signature(tokens: Sequence[str], start: int, end: int) -> Span | None:
 
 def _read_diary(tokens: Sequence[str], start: int, end: int) -> Span | None:
     """Read whose diary a heading opens."""
-    for place in range(start + 1, min(end, start + LONGEST_HEADING) - 1):
+    for place in range(start + 1, min(end, start + HEADING_TOKENS) - 1):
         if tokens[place].lower() in ("'s", "’s") and tokens[place + 1].lower() in DIARIES:
-            named = end - start <= LONGEST_HEADING and all(
-                token[0].isupper() for token in tokens[start:place]
-            )
+            named = end - start <= HEADING_TOKENS and all(token[0].isupper() for token in tokens[start:place])
             return (start, place) if named else None
     return None
 
 
 def _opens_section(tokens: Sequence[str], start: int, end: int) -> bool:
-    section = end - start <= LONGEST_HEADING and tokens[start].lower() in SECTIONS
+    section = end - start <= HEADING_TOKENS and tokens[start].lower() in SECTION_WORDS
     return section or _read_diary(tokens, start, end) is not None

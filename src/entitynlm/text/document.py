@@ -281,7 +281,7 @@ class Document:
 
     def resolved_text(self, *, every_person: bool = False) -> str:
         """Replace third-person pronouns outside of quotations by names; with ``every_person``, all of them."""
-        from entitynlm.discourse.resolved_text import resolve_text
+        from entitynlm.discourse.naming import resolve_text
 
         return resolve_text(self, every_person=every_person)
 
