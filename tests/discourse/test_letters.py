@@ -17,7 +17,7 @@ def name_mentions(text: str) -> list[tuple[str, str]]:
     return [(words, names.get(entity, "?")) for words, entity in shown]
 
 
-STORY = "[Tom Reed|t] was late.\n\n"
+STORY = "[Tom Reed|t] was late, and it rained all day long over the river and the town.\n\n"
 
 
 @pytest.mark.parametrize(

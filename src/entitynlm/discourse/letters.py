@@ -55,7 +55,8 @@ def find_letters(document: Document, paragraphs: Sequence[int]) -> list[Letter]:
                 (one for one, end in spans[number + 1 :] if _opens_section(tokens, one, end)), len(tokens)
             )
             found.append(Letter((end, stop), writer))
-    return [] if len(found) == 1 and found[0].span[0] == 0 and spans[-1][0] < found[0].span[1] else found
+    around = len(tokens) - sum(letter.span[1] - letter.span[0] for letter in found)
+    return [] if len(found) == 1 and around <= HEADING_TOKENS and not found[0].quoted else found
 
 
 def read_greeting(tokens: Sequence[str], start: int, end: int) -> Span | None:
