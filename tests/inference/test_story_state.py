@@ -8,9 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.inference.readings import Readings
+from entitynlm.inference.readings import Readings, WordTables
 from entitynlm.inference.story_state import StoryState, read_along
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument

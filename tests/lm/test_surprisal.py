@@ -12,7 +12,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.lm.spelling import CONCENTRATION, DISCOUNT, SpellingModel, spell_unknown_words
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words, score_by_backbone
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob
 from support.small_bundles import cut_document, make_bundle, make_documents

@@ -21,7 +21,7 @@ from entitynlm.lm.scores import (
     compare_models,
     pool_seeds,
 )
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.training.settings import Settings

@@ -24,8 +24,8 @@ from torch import Tensor
 
 from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
+from entitynlm.inference.readings import make_row
 from entitynlm.inference.story_state import Expectation, StoryState, create_entities
-from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.backbones.base import Backbone, Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise

@@ -12,9 +12,8 @@ import torch
 from entitynlm.coref.annotation import annotate_document, can_annotate
 from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.inference.readings import Readings, ReadText
+from entitynlm.inference.readings import Readings, ReadText, make_row
 from entitynlm.inference.story_state import StoryState, read_along
-from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import normalise_word
 from entitynlm.model.encoding.tokenizer import EncodedWords

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from entitynlm.inference.readings import WordTables
 from entitynlm.inference.state_tables import StateTable
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT
 
 COMPACT_ABOVE = 4_096

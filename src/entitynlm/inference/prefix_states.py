@@ -15,10 +15,9 @@ import numpy as np
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import FIRST_END, FIRST_TOKEN, MODEL_ROW
-from entitynlm.inference.readings import Chunk, Readings
+from entitynlm.inference.readings import Chunk, Readings, WordTables
 from entitynlm.inference.story_state import StoryState, read_along
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT, EntityHistory
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

@@ -8,11 +8,11 @@ import torch
 
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
+from entitynlm.model.backbones.base import LanguageModel
 from entitynlm.model.batch.scores import Carried, Network, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.results import Result
 
 SCORED_WORDS = 4_000  # words scored at once: long enough to be fast, short enough for any memory

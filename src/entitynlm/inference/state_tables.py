@@ -16,7 +16,7 @@ import numpy as np
 
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST
-from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.inference.readings import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
 
 

@@ -4,7 +4,7 @@ All that goes through a story word by word stands on :class:`StoryState`: genera
 is immutable: successive states share one table of entity vectors that only grows, and each holds row numbers, so any number of
 continuations may branch off from it.
 
-What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.words.word_tables.WordTables`: of the tables of
+What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.readings.WordTables`: of the tables of
 one reading where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
 """
 
@@ -19,10 +19,9 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.readings import Chunk
+from entitynlm.inference.readings import Chunk, WordTables
 from entitynlm.inference.state_tables import StateTable, score_rows
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.encoding.encoder import EncodedDocument

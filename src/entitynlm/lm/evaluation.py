@@ -16,11 +16,11 @@ from entitynlm.inference.marginal import PRIOR_SHARE, Method, average_words, est
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, Likelihood, ModelScores, SplitScores
+from entitynlm.model.backbones.base import LanguageModel
 from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress, track
 
 BARE_MODEL, FINE_TUNED = "language model", "language model, fine-tuned"

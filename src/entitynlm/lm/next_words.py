@@ -11,9 +11,8 @@ import numpy as np
 import torch
 
 from entitynlm.inference.particle_filter import WeighedSegment
-from entitynlm.inference.readings import Readings
+from entitynlm.inference.readings import Readings, WordTables
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import count_mention_positions
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork

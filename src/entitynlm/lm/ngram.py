@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from entitynlm.errors import DataError, require
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 
 ORDER = 5
 LOG_10 = float(np.log(10.0))

@@ -18,7 +18,7 @@ import numpy as np
 
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape_word
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 
 SPELLING_ORDER = 5
 WORD_START, WORD_END = "\x02", "\x03"

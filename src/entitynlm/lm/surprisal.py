@@ -24,7 +24,7 @@ from entitynlm.lm.next_words import NextWords, add_expected
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
 from entitynlm.progress import SILENT, Progress

@@ -27,13 +27,13 @@ from torch.overrides import TorchFunctionMode
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import HASH_LIST, read_json, write_atomically, write_hash_list
+from entitynlm.model.backbones.base import LanguageModel
 from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_models import BACKBONE_PREFIX
 from entitynlm.model.packaged import CONFIG_FILE, check_hashes, check_language_model_of, find_file, find_model
-from entitynlm.model.rnnlm import LanguageModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self

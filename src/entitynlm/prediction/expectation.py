@@ -16,8 +16,7 @@ from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixState
 from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape_word
-from entitynlm.model.encoding.tokenizer import Tokenizer
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Tokenizer, Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.results import Result
 from entitynlm.text.document import Document

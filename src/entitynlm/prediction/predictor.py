@@ -21,7 +21,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.embeddings import GLOVE, load_glove
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import StoredComponent, build_network
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.contexts import SIZE

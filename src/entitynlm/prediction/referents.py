@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.readings import Readings
+from entitynlm.inference.readings import Readings, WordTables
 from entitynlm.inference.story_state import Expectation, StoryState, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_scorer import score_words
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

@@ -12,15 +12,14 @@ from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
 from entitynlm.errors import ConfigError, DataError, TrainingError
 from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.additions import fit_scaling
-from entitynlm.model.backbones.base import find_backbone
+from entitynlm.model.backbones.base import LanguageModel, find_backbone
 from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.embeddings import load_glove, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained, save_pretrained
-from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.loop import Training, derive_seed

@@ -7,7 +7,7 @@ import pytest
 
 from entitynlm.errors import DataError, MissingExtraError
 from entitynlm.model.encoding.embeddings import load_glove, project
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 
 
 def test_that_the_packaged_glove_is_read() -> None:

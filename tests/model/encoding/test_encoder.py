@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.encoding.variables import FilterCounts
-from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.document import Document, Mention
 from support.small_documents import documents, running_example
 

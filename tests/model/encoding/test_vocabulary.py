@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import NUM, SENTENCE_END, START, UNK, Recipe, prepare_words
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.text.document import Document
 from support.small_documents import documents
 

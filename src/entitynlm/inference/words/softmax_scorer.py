@@ -19,10 +19,10 @@ from torch import Tensor
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST, exponentiate
 from entitynlm.inference.particles import Segment
+from entitynlm.inference.readings import WordTables
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN
 from entitynlm.model.entitynlm import EntityNetwork

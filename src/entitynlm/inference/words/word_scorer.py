@@ -21,9 +21,9 @@ from torch import Tensor
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.particles import Choices, Segment
+from entitynlm.inference.readings import WordTables
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import count_mention_positions
 from entitynlm.model.batch.scores import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork

@@ -307,3 +307,15 @@ def draw_mask(values: Tensor, rate: float) -> Tensor:
     lanes = draws.view(torch.int16)[: values.numel()].view(values.shape)
     kept = lanes < min(round((1 - rate) * 65_536) - 32_768, 32_767)
     return kept.to(values.dtype).div_(1 - rate)
+
+
+class LanguageModel(nn.Module):
+    """RNNLM, p(X_t | h_{t-1}) = softmax(W h_{t-1} + b): a backbone used alone, with the dropout and training of EntityNLM."""
+
+    def __init__(
+        self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.backbone: Backbone = make_backbone(config, pieces, start, classes)
+        initialise(self)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from entitynlm.model.additions import find_mention_positions
-from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
+from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates, LanguageModel
 from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.batch.entity_choice import log_prob_chosen
 from entitynlm.model.batch.scan import scan_states
@@ -21,7 +21,6 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
-from entitynlm.model.rnnlm import LanguageModel
 
 
 def as_rows(values: np.ndarray, device: torch.device) -> Tensor:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from entitynlm.errors import DataError, require
 from entitynlm.model.encoding.preprocessing import unescape_word
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Vocabulary
 
 Matrix = npt.NDArray[np.float32]
 

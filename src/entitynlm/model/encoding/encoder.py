@@ -12,7 +12,7 @@ import numpy as np
 from entitynlm.config import Positive, from_dict, to_dict
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
-from entitynlm.model.encoding.tokenizer import BoolArray, EncodedWords, Tokenizer, load_tokenizer
+from entitynlm.model.encoding.tokenizer import BoolArray, EncodedWords, Tokenizer, Vocabulary, load_tokenizer
 from entitynlm.model.encoding.variables import (
     MAX_LENGTH,
     OTHER,
@@ -22,7 +22,6 @@ from entitynlm.model.encoding.variables import (
     analyse,
     select_mentions,
 )
-from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention
 

@@ -3,11 +3,12 @@
 R, E and L belong to words; pieces live inside of X. A word has a key (``x``), which says no more than whether two words are the
 same, and one or more pieces: p(word) is the product over its pieces. What a piece may be depends on its place, a number whose
 meaning the tokenizer and the backbone that belongs to it agree upon (how far into the word it stands, say). In a
-:class:`~entitynlm.model.encoding.vocabulary.Vocabulary` a word is its own piece.
+:class:`~entitynlm.model.encoding.tokenizer.Vocabulary` a word is its own piece.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -15,8 +16,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import ModelError
-from entitynlm.model.encoding.preprocessing import IntArray, Recipe
+from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.model.encoding.preprocessing import NUM, SENTENCE_END, SPECIALS, START, UNK, IntArray, Recipe
 from entitynlm.text.document import Span
 
 BoolArray = npt.NDArray[np.bool_]
@@ -176,3 +177,98 @@ def load_tokenizer(values: Mapping[str, Any]) -> Tokenizer:
             f"this model needs the tokenizer {name!r}, which is not installed; there are {known}"
         )
     return TOKENIZERS[name]({key: value for key, value in values.items() if key != "name"})
+
+
+@register_tokenizer
+class Vocabulary(Tokenizer):
+    """An ordered list of words; a word's place is its id.
+
+    Ids 0, 1, 2 are always ``<s>`` (read before the first word, never predicted), ``<unk>`` and ``</s>``;
+    ``<num>`` is 3 where the recipe replaces numbers. Ordinary words follow, the most frequent first.
+    """
+
+    tokenizer_name: ClassVar[str] = "vocabulary"
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """``words`` in order; the specials are put in front, so that ``Vocabulary(v.words)`` equals ``v``."""
+        given = list(words)
+        special = [word for word in SPECIALS if word != NUM or NUM in given]
+        ordinary = [word for word in given if word not in SPECIALS]
+        self._words = (*special, *ordinary)
+        self._ids = {word: number for number, word in enumerate(self._words)}
+        if len(self._ids) < len(self._words):
+            twice = next(word for word, count in Counter(self._words).items() if count > 1)
+            raise DataError("a word stands twice in the vocabulary", found=twice)
+        self.start = self._ids[START]
+        self.unknown = self._ids[UNK]
+        self.sentence_end = self._ids[SENTENCE_END]
+        self.number = self._ids.get(NUM)
+
+    @classmethod
+    def build(cls, counts: Mapping[str, int], recipe: Recipe) -> Vocabulary:
+        """Take the most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
+
+        Ties go in alphabetical order (of code points). The size counts ordinary words: a vocabulary of 1,000
+        has 1,000 words of the corpus and, besides them, the specials.
+        """
+        frequent = [
+            (-count, word)
+            for word, count in counts.items()
+            if count >= recipe.minimum_count and word not in SPECIALS
+        ]
+        chosen = [word for _, word in sorted(frequent)[: recipe.vocabulary_size]]
+        return cls([NUM, *chosen] if recipe.numbers else chosen)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self._words
+
+    @property
+    def specials(self) -> int:
+        """The number of specials, which come first."""
+        return 3 if self.number is None else 4
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, word: str) -> int:
+        """Find the id of ``word``; that of ``<unk>`` where it is unknown."""
+        return self._ids.get(word, self.unknown)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Vocabulary) and self._words == other._words)
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    def is_unknown(self, word: str) -> bool:
+        """Tell whether the model reads ``word`` as ``<unk>``."""
+        return self[word] == self.unknown
+
+    def encode(self, words: Iterable[str]) -> IntArray:
+        """(T,) ids; unknown words have the id of ``<unk>``."""
+        find, unknown = self._ids.get, self.unknown
+        return np.array([find(word, unknown) for word in words], dtype=np.int64)
+
+    # -- as a tokenizer: a word is its own piece ---------------------------------------------------------------------
+
+    def pieces(self, word: str) -> tuple[int, ...]:
+        return (self[word],)
+
+    def join(self, pieces: Sequence[int]) -> str:
+        return self._words[pieces[0]]
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        if (self.number is None) == recipe.numbers:
+            raise ConfigError("the vocabulary and the recipe disagree whether numbers are replaced")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"words": list(self._words)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
+        """Make a vocabulary from JSON; anything but a list of words is an error."""
+        words = values.get("words")
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+            raise DataError("a vocabulary is a list of words", found=type(words).__name__)
+        return cls(words)
