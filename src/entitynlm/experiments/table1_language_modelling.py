@@ -87,15 +87,14 @@ class LanguageModelling:
     def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
         """Train for every seed the models that are not stored yet, and measure them."""
         self.runner.check_corpus(self.documents)
-        by_seed = [self._reproduce_seed(settings, seed) for seed in seeds]
+        by_seed = []
+        for seed in seeds:
+            self.runner.progress.message(f"seed {seed}")
+            name, parts = f"seed-{seed}", TRAINED_PARTS
+            trained = self.runner.train(name, self.documents, settings, parts=parts, seed=seed)
+            by_seed.append(self._measure(trained))
         by_split = {split: [found[split] for found in by_seed] for split in self.splits}
         return Perplexities(by_split, self.sampling, seeds)
-
-    def _reproduce_seed(self, settings: Settings, seed: int) -> dict[str, SplitScores]:
-        """Train P, its proposal and the LSTM, and measure them."""
-        self.runner.progress.message(f"seed {seed}")
-        trained = self.runner.train(f"seed-{seed}", self.documents, settings, parts=TRAINED_PARTS, seed=seed)
-        return self._measure(trained)
 
     def _measure(self, pretrained: Pretrained) -> dict[str, SplitScores]:
         """Measure every split, with a 5-gram that is estimated over the same words."""

@@ -4,8 +4,6 @@ The document of an analysis is a version in a history; what was measured is that
 anew, in the background, when the version changes. Texts that were not looked at for longest are dropped when there are too many.
 """
 
-from __future__ import annotations
-
 import itertools
 import secrets
 import threading
@@ -60,8 +58,8 @@ class Measured:
     """Figures of one version."""
 
     version: Version
-    report: Report
-    score: AnalysisScore | None
+    report: "Report"
+    score: "AnalysisScore | None"
 
 
 class Text:
@@ -159,7 +157,7 @@ class Text:
 
 
 @lru_cache(maxsize=MOST_WALKS)
-def follow(model: EntityNLM, followed: Text | Version, by: By) -> Walk:
+def follow(model: "EntityNLM", followed: Text | Version, by: By) -> "Walk":
     """Follow the words of a text, which all its versions have, or the mentions of a version."""
     return model.follow(followed.document, by=by)
 

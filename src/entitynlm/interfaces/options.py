@@ -5,8 +5,6 @@ belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes t
 makes an option of each field.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import functools
@@ -208,13 +206,13 @@ class ModelOptions:
     device: Device = "cpu"
     threads: Threads = None
 
-    def load(self, terminal: Terminal, *, start_piece: str | None = None) -> Pretrained:
+    def load(self, terminal: "Terminal", *, start_piece: str | None = None) -> "Pretrained":
         """Load the model onto its device. Torch is imported here and not before."""
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device, start_piece=start_piece)
 
 
-def sign(document: Document, model: str) -> Document:
+def sign(document: "Document", model: str) -> "Document":
     """Add the model's name to a document's metadata, for formats that keep such."""
     return replace(document, meta={**document.meta, "model": model})
 

@@ -1,7 +1,5 @@
 """``entitynlm generate``: continue a text or start one, with the entities that you want in it."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -96,8 +94,8 @@ def generate(
 
 
 def write_plan(
-    pretrained: Pretrained,
-    prompt: Document | None,
+    pretrained: "Pretrained",
+    prompt: "Document | None",
     request: ContinuationRequest,
     seed: int,
     out: str | None,
@@ -121,7 +119,7 @@ def write_plan(
     terminal.write_json({**heading, "plan": [{"name": name, "probability": p} for name, p in plan]})
 
 
-def read_prompt_file(file: str, format: str | None, terminal: Terminal) -> Document:
+def read_prompt_file(file: str, format: str | None, terminal: Terminal) -> "Document":
     """Read the one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
     path, hint = "standard input" if file == STANDARD else file, "Leave it out to start a story from nothing"
@@ -141,7 +139,7 @@ class WordStream:
         self.begun = self.inside = False
         self.numbers: dict[int, int] = {}  # as the entities are shown, in the order of their first mention
 
-    def add(self, number: int, word: GeneratedWord, text: str) -> None:
+    def add(self, number: int, word: "GeneratedWord", text: str) -> None:
         """Print a word of the first continuation; others, which are generated beside it, wait for their ends."""
         from rich.text import Text
 
