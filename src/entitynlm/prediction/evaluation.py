@@ -18,7 +18,7 @@ from entitynlm.prediction.choices import NEW, SMALLEST_SHARE, Answer, Choice, Ch
 from entitynlm.prediction.contexts import PRONOUN_HEADS
 from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track
-from entitynlm.statistics import TRIALS, Interval, bootstrap_ratio, flip_signs
+from entitynlm.statistics import Interval, bootstrap_ratio, flip_signs
 
 ENSEMBLE_WEIGHTS = tuple(step / 10 for step in range(11))
 
@@ -30,29 +30,6 @@ class PairedComparison:
     difference: float
     interval: Interval
     p_value: float
-
-
-def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS) -> Interval:
-    """Estimate the interval of a mean by drawing clusters with replacement."""
-    return bootstrap_ratio(*_add_up(np.asarray(values, dtype=float), clusters), trials=trials)
-
-
-def compare_paired(
-    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS
-) -> PairedComparison:
-    if len(first) != len(second):
-        raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
-    change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
-    sums, _ = _add_up(change, clusters)
-    interval = bootstrap_mean(change.tolist(), clusters, trials=trials)
-    return PairedComparison(float(change.mean()), interval, flip_signs(sums, trials=trials))
-
-
-def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    if len(values) != len(clusters) or not len(values):
-        raise ConfigError(f"{len(values)} values in {len(clusters)} clusters can't be tested")
-    _, owners = np.unique(np.asarray(clusters), return_inverse=True)
-    return np.bincount(owners, weights=values), np.bincount(owners)
 
 
 def measure_people(stories: Sequence[SlottedStory]) -> "PredictionRow":
@@ -110,18 +87,16 @@ class PredictionRow:
     def accuracy(self) -> float:
         return 100 * sum(answer.is_right for answer in self.answers) / len(self.answers)
 
-    @property
-    def marks(self) -> list[float]:
-        """100 for each right answer, 0 for each wrong one."""
-        return [100.0 * answer.is_right for answer in self.answers]
-
-    @property
-    def clusters(self) -> list[str]:
-        return [answer.story.story.id for answer in self.answers]
+    @cached_property
+    def by_story(self) -> tuple[np.ndarray, np.ndarray]:
+        """(stories,) the sum of 100 for each right answer, and the number of answers."""
+        _, owners = np.unique([answer.story.story.id for answer in self.answers], return_inverse=True)
+        marks = [100.0 * answer.is_right for answer in self.answers]
+        return np.bincount(owners, weights=marks), np.bincount(owners)
 
     @cached_property
     def interval(self) -> Interval:
-        return bootstrap_mean(self.marks, self.clusters)
+        return bootstrap_ratio(*self.by_story)
 
     def to_dict(self) -> dict[str, Any]:
         figures: dict[str, Any] = {
@@ -173,13 +148,15 @@ def choose_weight(first: PredictionRow, second: PredictionRow) -> float:
 def compare_rows(rows: Sequence[PredictionRow]) -> Iterator[tuple[str, str, PairedComparison]]:
     for number, second in enumerate(rows):
         for first in rows[:number]:
-            yield first.name, second.name, compare_paired(first.marks, second.marks, second.clusters)
+            change, counts = second.by_story[0] - first.by_story[0], second.by_story[1]
+            difference, interval = float(change.sum() / counts.sum()), bootstrap_ratio(change, counts)
+            yield first.name, second.name, PairedComparison(difference, interval, flip_signs(change))
 
 
 def describe_table(rows: Sequence[PredictionRow]) -> dict[str, Any]:
     return {
         "slots": len(rows[0].answers),
-        "stories": len(set(rows[0].clusters)),
+        "stories": len(rows[0].by_story[1]),
         "rows": {row.name: row.to_dict() for row in rows},
         "comparisons": [
             {"first": first, "second": second, **asdict(found)} for first, second, found in compare_rows(rows)
