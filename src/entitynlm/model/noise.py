@@ -9,7 +9,6 @@ A new entity's vector has a random part. The caller that scores a text says wher
 """
 
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -18,16 +17,8 @@ from torch import Tensor
 NOISE_POSITIONS = 64  # positions whose fixed noise is drawn together
 
 
-class Noise(Protocol):
-    """Standard normal numbers for new entities."""
-
-    def draw(self, positions: np.ndarray, size: int) -> Tensor:
-        """(M, d) noise for entities first mentioned at the given word positions of a document."""
-        ...
-
-
 class DrawnNoise:
-    """Fresh noise from a generator."""
+    """Fresh noise from a generator: (M, d) for entities first mentioned at the given word positions of a document."""
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
         self.generator = generator
@@ -48,6 +39,10 @@ class FixedNoise:
             return torch.zeros(0, size, dtype=torch.float64)
         table = np.concatenate([_draw_block(self.seed, block, size) for block in blocks.tolist()])
         return torch.from_numpy(table[places * NOISE_POSITIONS + positions % NOISE_POSITIONS])
+
+
+Noise = DrawnNoise | FixedNoise
+"""Standard normal numbers for new entities."""
 
 
 @lru_cache(maxsize=256)

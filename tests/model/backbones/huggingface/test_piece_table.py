@@ -18,7 +18,7 @@ def test_classes_of_pieces(kind: str) -> None:
     )
 
     def describe(text: str) -> tuple[bool, int]:
-        (piece,) = tokenizer._table.encode([text])[0][0]
+        (piece,) = tokenizer._table.encode(text)[0]
         return bool(tokenizer.openers[piece]), int(tokenizer.endings[piece])
 
     assert describe(" key") == describe(" and") == (True, ALPHANUMERIC)
@@ -28,7 +28,7 @@ def test_classes_of_pieces(kind: str) -> None:
     special = trained.token_to_id("</s>" if kind not in BYTE_LEVEL else SPECIAL)
     for piece in (special, tokenizer.size - 1):  # the end of a text, and a number that is no piece
         assert tokenizer.openers[piece] and tokenizer.endings[piece] == MARK_ENDING
-    broken = tokenizer._table.encode(["日"])[0][0]  # three bytes, of which each is no character
+    broken = tokenizer._table.encode("日")[0]  # three bytes, of which each is no character
     assert len(broken) == 3 and not tokenizer.openers[broken].any()
     assert (tokenizer.endings[broken] == ALPHANUMERIC).all()
 
@@ -39,7 +39,7 @@ def test_that_texts_are_spelled_as_they_stand(kind: str) -> None:
     table = PieceTable(deepcopy(trained))
     assert table.adds_space == (kind not in BYTE_LEVEL) and table.unknown is None
     for text in ("Anna", " Anna", "  a", "日本", f" {SPECIAL}", ""):
-        (pieces, starts) = table.encode([text])[0]
+        (pieces, starts) = table.encode(text)
         assert table.decode(pieces) == text and len(starts) == len(pieces)
         assert not table.special & set(pieces)
 
@@ -61,4 +61,4 @@ def test_that_what_can_not_be_spelled_is_one_piece() -> None:
     trained.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
     trained.decoder = decoders.Metaspace(prepend_scheme="first")
     table = PieceTable(trained)
-    assert table.unknown == 0 and table.encode([" aß"])[0][0][-1] == 0 and table.adds_space
+    assert table.unknown == 0 and table.encode(" aß")[0][-1] == 0 and table.adds_space

@@ -203,11 +203,11 @@ def draw_words(
 def test_that_all_words_sum_to_one(kind: str, seed: int, before: str) -> None:
     """After the start, a word or a mark: all words of up to five pieces, and all that begins and is longer."""
     tokenizer = make_subwords(kind)
-    few = [tokenizer._table.encode([text])[0][0][0] for text in (" key", "a", "1", " ", ".", '"')]
+    few = [tokenizer._table.encode(text)[0][0] for text in (" key", "a", "1", " ", ".", '"')]
     predict = make_distribution(tokenizer.size, [*few, 0, tokenizer.size - 1], seed)
     history, last = (), None
     if before:
-        history = tuple(tokenizer._table.encode([before])[0][0])
+        history = tuple(tokenizer._table.encode(before)[0])
         last = tokenizer.end if before == "a" else history[-1]
     finished, begun = {}, {}
     for depth in (3, 5):

@@ -59,24 +59,24 @@ class PieceTable:
         as_it_was = tokenizer.encode(ANCHOR, add_special_tokens=False).ids
         _drop_prefix(tokenizer)
         self._tokenizer = tokenizer
-        self._anchor = self.encode([ANCHOR])[0][0]
+        self._anchor = self.encode(ANCHOR)[0]
         self.adds_space = as_it_was != self._anchor
         self.special = frozenset(
             number for number, piece in tokenizer.get_added_tokens_decoder().items() if piece.special
         )
-        strange = self.encode([UNUSED])[0][0]
+        strange = self.encode(UNUSED)[0]
         self.unknown = None if not strange or self.decode(strange) == UNUSED else strange[-1]
         probe = " Anna's word, 12."
-        if self.decode(self.encode([probe])[0][0]) != probe:
+        if self.decode(self.encode(probe)[0]) != probe:
             raise ModelError(
                 "the language model's tokenizer does not keep the spaces between words, so that words can't be spelled by it; "
                 "take a model whose pieces have a leading space, as those of GPT-2, Llama or Qwen"
             )
 
-    def encode(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Spell each text as it stands, with a leading space or without; returns its pieces, and where each begins."""
-        found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [(text.ids, [start for start, _ in text.offsets]) for text in found]
+    def encode(self, text: str) -> tuple[list[int], list[int]]:
+        """Spell a text as it stands, with a leading space or without: its pieces, and where each begins."""
+        found = self._tokenizer.encode(text, add_special_tokens=False)
+        return found.ids, [start for start, _ in found.offsets]
 
     def name_piece(self, piece: int) -> str:
         """Give a piece as the vocabulary has it, special ones included."""
@@ -255,7 +255,7 @@ class SubwordTokenizer(Tokenizer):
 
     def _spell(self, text: str, ends: IntArray) -> SpelledWords:
         """Spell a text whose words end at these characters; a piece belongs to the word in which it begins."""
-        ((pieces, starts),) = self._table.encode([text])
+        pieces, starts = self._table.encode(text)
         owners = np.searchsorted(ends[:-1], np.maximum.accumulate([0, *starts[1:]]), "right")
         counts = np.bincount(owners, minlength=len(ends))
         return self._add_ends(np.array(pieces or [self._nothing], dtype=np.int64), counts)
@@ -283,7 +283,7 @@ class SubwordTokenizer(Tokenizer):
         """Spell a word after a space, unless words of its kind usually have none before them, and with END."""
         if word == SENTENCE_END:
             return ()
-        ((found, _),) = self._table.encode([" " * (not is_attached(word)) + self._write_word(word)])
+        found, _ = self._table.encode(" " * (not is_attached(word)) + self._write_word(word))
         own = tuple(found) or (self._nothing,)
         ends = self.boundaries and self.endings[own[-1]] == ALPHANUMERIC
         return (*own, self.end) if ends else own
