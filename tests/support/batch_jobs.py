@@ -6,8 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from entitynlm.interfaces.batch.job import MANIFEST, Worker, add_record, keep_whole, open_job, write_lines
-from entitynlm.interfaces.batch.shards import plan_shards
+from entitynlm.interfaces.batch.job import (
+    MANIFEST,
+    Worker,
+    add_record,
+    keep_whole,
+    open_job,
+    plan_shards,
+    write_lines,
+)
 from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
 from entitynlm.interfaces.options import ModelOptions
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from entitynlm.api import load
 from entitynlm.explorer.application import make_app
-from entitynlm.explorer.measuring import measure_text
 from entitynlm.explorer.models import ModelShelf
 from entitynlm.explorer.security import list_hosts
-from entitynlm.explorer.texts import TextShelf
+from entitynlm.explorer.texts import TextShelf, measure_text
 
 SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.interfaces.batch.shards import Shard, plan_shards, read_shard
+from entitynlm.interfaces.batch.job import Shard, plan_shards, read_shard
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents
 from support.batch_jobs import write_corpus

@@ -12,7 +12,7 @@ import typer
 from entitynlm import __version__
 from entitynlm.interfaces import options
 from entitynlm.interfaces.batch import job
-from entitynlm.interfaces.batch.shards import plan_shards
+from entitynlm.interfaces.batch.job import plan_shards
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
 from entitynlm.interfaces.commands.surprisal import TableOptions

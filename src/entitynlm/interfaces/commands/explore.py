@@ -77,10 +77,9 @@ def serve(
     import uvicorn
 
     from entitynlm.explorer.application import make_app
-    from entitynlm.explorer.measuring import measure_text
     from entitynlm.explorer.models import ModelShelf
     from entitynlm.explorer.security import list_hosts, make_token
-    from entitynlm.explorer.texts import TextShelf
+    from entitynlm.explorer.texts import TextShelf, measure_text
 
     def load(name: str) -> "EntityNLM":
         from entitynlm.api import EntityNLM
