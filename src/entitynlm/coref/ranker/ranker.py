@@ -74,7 +74,6 @@ class Ranker:
         self,
         documents: Sequence[Document],
         *,
-        epochs: int = EPOCHS,
         seed: int = 0,
         progress: Progress = SILENT,
     ) -> None:
@@ -97,7 +96,7 @@ class Ranker:
             return none, self.model.index(PAIR_TEMPLATES, example.columns), example.offsets, right
 
         pairs = list(zip(examples, answers, strict=True))
-        self.model.learn(pairs, index, COSTS, epochs=epochs, seed=seed, progress=progress)
+        self.model.learn(pairs, index, COSTS, epochs=EPOCHS, seed=seed, progress=progress)
 
     def score(self, document: Document) -> AntecedentScores:
         """Score all possible antecedents relative to "none"."""
