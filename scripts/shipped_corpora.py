@@ -15,7 +15,7 @@ from itertools import chain, cycle
 from pathlib import Path
 from types import MappingProxyType
 
-from entitynlm.discourse.lexicon import TITLE_GENDERS
+from entitynlm.discourse.names import TITLE_GENDERS
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.pdnc import TEXT_FILE, Novel, NovelQuotation, list_novels, read_novel
 from entitynlm.text.document import Document, Mention, Span

@@ -4,8 +4,14 @@ import pytest
 
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.identity import IdentityRules
-from entitynlm.discourse.lexicon import guess_gender
-from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
+from entitynlm.discourse.names import (
+    PersonName,
+    conflict,
+    find_common_words,
+    guess_gender,
+    is_same_first_name,
+    parse_name,
+)
 from entitynlm.discourse.participants import find_things
 from entitynlm.text.document import Document, Mention
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import find_tag_mentions
-from entitynlm.discourse.lexicon import guess_gender
+from entitynlm.discourse.names import guess_gender
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from entitynlm.discourse.discourse import Discourse
-from entitynlm.discourse.lexicon import list_formal_names
-from entitynlm.discourse.names import PersonName, conflict, is_same_first_name
+from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, list_formal_names
 from entitynlm.discourse.records import Reading, find_gender
 from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Span

@@ -10,8 +10,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from entitynlm.discourse.lexicon import ARTICLE_TITLES, MALE_TITLES, guess_gender
-from entitynlm.discourse.names import PersonName, conflict, parse_name, parse_rank
+from entitynlm.discourse.names import (
+    ARTICLE_TITLES,
+    MALE_TITLES,
+    PersonName,
+    conflict,
+    guess_gender,
+    parse_name,
+    parse_rank,
+)
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 

@@ -8,7 +8,7 @@ first mention of a new one, words that can't stand there have no probability.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from entitynlm.discourse.lexicon import guess_gender
+from entitynlm.discourse.names import guess_gender
 from entitynlm.text.english import (
     ADJECTIVES,
     DETERMINERS,

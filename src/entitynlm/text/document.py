@@ -250,7 +250,7 @@ class Document:
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the document by plain values, as a line of its JSON lines has them."""
-        from entitynlm.text.formats.json_records import make_record
+        from entitynlm.text.formats.jsonlines import make_record
 
         plain: dict[str, Any] = msgspec.to_builtins(make_record(self))
         return plain
@@ -258,7 +258,7 @@ class Document:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Document:
         """Make the document that :meth:`to_dict` described."""
-        from entitynlm.text.formats.json_records import restore_document
+        from entitynlm.text.formats.jsonlines import restore_document
 
         return restore_document(dict(record), lambda _: None)
 

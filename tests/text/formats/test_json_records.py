@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from entitynlm.text.document import Document, Mention, Quotation
-from entitynlm.text.formats.json_records import make_record, restore_document
+from entitynlm.text.formats.jsonlines import make_record, restore_document
 
 DOCUMENT = Document(
     id="d",

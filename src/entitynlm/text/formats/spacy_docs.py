@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from entitynlm.text.document import Document, Entity, Mention
-from entitynlm.text.formats.json_records import OURS
+from entitynlm.text.formats.jsonlines import OURS
 
 GROUP_PREFIX = "coref_clusters"
 GROUP = re.compile(rf"{GROUP_PREFIX}_(\d+)")
