@@ -2,15 +2,20 @@
 
 A softmax over fifty thousand pieces for every particle would be too dear. But the logits of a piece split exactly,
 
-    W (h + W_e e) + b = (W h + b) + (W W_e) e,
+    W (h + place + W_e e) + b = (W h + b) + (W place + (W W_e) e),
 
-so the first part is computed once per piece of the text and the second once per state of an entity, and since
+so the language model's own probabilities p_v are computed once per piece of the text, and what a state of an entity and a place
+in a mention add, c_v, is a product of thin matrices. The normaliser is Σ_v p_v exp(c_v). Pieces that are likely are summed one by
+one; the others, which together have less than a hundredth of the probability, as if their c_v were normal:
 
-    Σ_v exp(a_v + c_v) = Σ_v exp(a_v) · exp(c_v),
+    Σ_v p_v exp(c_v) ≈ m exp(μ + σ² / 2), with the mass m and the mean μ of these pieces and a variance σ² of all pieces,
 
-what is left per pair of a piece and a state is a product of two vectors: of many pairs, a matrix product. The pieces that open
-a word are in front (``OutputLayer``), so the sum over these alone, which the end of a word needs, is the first part of it.
+which is off by less than 1e-4 bits for a word; pairs for which it could be off by more are scored the plain way. The pieces that
+open a word are in front (``OutputLayer``), so the sum over these alone, which the end of a word needs, is the first part.
 """
+
+import copy
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -27,148 +32,273 @@ from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN
 from entitynlm.model.entitynlm import EntityNetwork
 
-PIECES_AT_ONCE = 4_096
-"""Pieces whose logits are made together: so few that these never leave the processor's cache."""
+WORDS_AHEAD = 256
+"""Words for which the language model's own probabilities are computed at once: W is read once for many."""
 
-LOGITS_AHEAD = 64
-"""Words whose logits without entities are computed at once."""
+LIKELY = 2e-6
+"""Probability from which on a piece is summed by itself."""
 
-SMALLEST_SUM = 1e-25
-"""A sum of products below this may have lost terms to underflow, and is done again with care, as one that overflowed is."""
+PIECES_AT_ONCE = 256
+"""Pieces whose weights stay in the nearest cache while all pairs of a word pass by."""
 
-_HIGHEST = np.float32(89.0)
-"""Its exponential is infinity in single precision."""
+PRODUCTS_AT_ONCE = 4
+"""Dimensions of an entity's narrow vector that are multiplied together; zeros fill them up."""
+
+HIGHEST = np.float32(80)
+"""Weight c_v from which on sums are not trusted: its exponential is near the highest number of single precision."""
+
+WIDEST = 1.0
+"""Deviation of c_v above which sums of unlikely pieces are not trusted."""
+
+
+class PiecesAhead(NamedTuple):
+    """P pieces of the words ``first`` … ``last`` - 1 of a chunk, and the distributions over pieces in S states before them.
+
+    END is decided in the state that the next piece is drawn from, so the two have one row.
+    """
+
+    first: int
+    last: int
+    bounds: np.ndarray  # (words + 1,) the pieces of each word
+    rows: np.ndarray  # (P,) the state before each piece
+    columns: np.ndarray  # (P,) the piece in the output layer's order; -1: END
+    opens: np.ndarray  # (P,) whether it opens a word
+    log_probs: np.ndarray  # (P,) log p of the piece among all; 0 for END
+    starts: np.ndarray  # (S + 1,) where each state's likely pieces begin …
+    openers: np.ndarray  # (S,) … and how many of these open a word
+    likely: np.ndarray  # (L,) likely pieces
+    probs: np.ndarray  # (L,) their probabilities
+    others: np.ndarray  # (S, 2, places, 1 + rank) mass of the others, openers and the rest, and the mean of their weights · mass
 
 
 class SoftmaxWordScorer(WordScorer):
-    """Scores words as :class:`WordScorer` does, with one product of vectors per pair."""
+    """Scores words as :class:`WordScorer` does, with less work per pair."""
 
     def __init__(self, network: EntityNetwork) -> None:
         super().__init__(network)
         output = network.backbone.output_layer()
         assert output is not None
         self.output: OutputLayer = output.to(network.W_e)
-        self.end = len(self.output.weight)  # the pseudo-piece that ends a word
-        self._entity_weight = self.output.weight @ network.W_e.detach()  # (V, rank)
-        self._shapes = bool(self._entity_weight.any())  # else entities say nothing about words
-        self._place_logits: Tensor | None = None
+        weight = self._fill(self.output.weight @ network.W_e.detach())  # (V, rank)
+        self._rank, self._covariance = weight.shape[1], torch.cov(weight.t()).reshape(2 * weight.shape[1:])
+        of_places = weight.new_zeros(len(weight), self.places)
         if network.additions.positions is not None:
-            places = network.additions.positions.vectors.detach()
-            self._place_logits = places @ self.output.weight.t()  # (places, V)
+            of_places = self.output.weight @ network.additions.positions.vectors.detach().t()
+        self._weights = torch.cat([weight, of_places], 1).numpy()  # (V, rank + places)
+        moments = torch.cat([torch.ones_like(weight[:, :1]), weight], 1)
+        self._moments = (of_places.exp()[:, :, None] * moments[:, None]).flatten(1)  # (V, places · (1 + rank))
+        self._lift = of_places.amax(1).exp().numpy()
         self._ahead_of: WordTables | None = None
-        self._ahead_words, self._ahead_piece = (0, 0), 0
-        self._ahead_rows = np.zeros(0, dtype=np.int64)  # of each piece from that one on
-        self._ahead_logits = self._entity_weight.new_zeros(0, 0)
+        self._ahead: PiecesAhead | None = None
+        self._logits = weight.new_empty(0)  # memory that is used again: asking for it anew takes as long as filling it
         self.without_entities: list[float] = []  # log p of each word so far by the language model alone
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
-        rows, which = np.unique(pairs.rows, return_inverse=True)
-        rows = rows if self._shapes else rows[:1]
-        which = which if self._shapes else np.zeros_like(which)
-        vectors = torch.from_numpy(states.vectors[rows]).to(self._entity_weight)
-        narrow = self.network.narrow_entity(vectors)  # (R, rank)
-        contexts, of_pair = np.unique(pairs.contexts, return_inverse=True)
-        log_probs = self._score_contexts(tables, segment, contexts, narrow)
-        scores: FloatArray = log_probs[of_pair, which]
+        ahead = self._look_ahead(tables, segment)
+        narrow = self._fill(self.network.narrow_entity(torch.from_numpy(states.vectors[pairs.rows])))
+        spread = ((narrow @ self._covariance) * narrow).sum(1).numpy()
+        scores, first = np.zeros(len(pairs.rows)), segment.first - ahead.first
+        _score_words(ahead, self._weights, narrow.numpy(), spread, pairs, first, scores)
+        if len(doubtful := np.flatnonzero(np.isnan(scores))):
+            some = WordPairs(*(values[doubtful] for values in pairs))
+            scores[doubtful] = super()._score_pairs(states, tables, segment, some)
         return scores
 
-    def _score_contexts(
-        self, tables: WordTables, segment: Segment, contexts: np.ndarray, narrow: Tensor
-    ) -> FloatArray:
-        """Give (C, R) log-probabilities of each context's word with each of R rows."""
-        words = tables.words
-        chosen, places = divmod(contexts.astype(np.int64), self.places)
-        index, owners = words.expand(segment.first + chosen)
-        assert owners is not None and words.piece_places is not None
-        ids, opens = words.all_pieces[index], words.piece_places[index] == OPEN
-        self._look_ahead(tables, segment)
-        of_words = self._ahead_rows[index - self._ahead_piece]
-        states, of_state = np.unique(np.stack([of_words, places[owners]]), axis=1, return_inverse=True)
-        logits = self._ahead_logits[torch.from_numpy(states[0])]  # (H, V)
-        if self._place_logits is not None:
-            logits += self._place_logits[torch.from_numpy(states[1])]
-        log_opening, log_total = self._sum_pieces(logits, narrow)  # (H, R)
-        columns = self.output.columns[torch.from_numpy(np.minimum(ids, self.end - 1))]
-        of_pieces = torch.from_numpy(of_state)
-        added = (self._entity_weight[columns][:, None] * narrow).sum(-1)
-        own = logits[of_pieces, columns].double()[:, None] + added  # (P, R)
-        opening, total = log_opening[of_pieces], log_total[of_pieces]
-        is_end, is_open = torch.from_numpy(ids == self.end)[:, None], torch.from_numpy(opens)[:, None]
-        log_probs = torch.where(is_end, opening - total, own - torch.where(is_open, opening, total))
-        result = log_probs.new_zeros(len(contexts), len(narrow))
-        summed: FloatArray = result.index_add(0, torch.from_numpy(owners), log_probs).numpy()
-        return summed
+    @staticmethod
+    def _fill(values: Tensor) -> Tensor:
+        return torch.nn.functional.pad(values, (0, -values.shape[1] % PRODUCTS_AT_ONCE))
 
-    def _sum_pieces(self, logits: Tensor, narrow: Tensor) -> tuple[Tensor, Tensor]:
-        """(H, R) log Σ exp(logits + what the row adds), over the pieces that open a word and over all, block by block."""
-        highest = logits.amax(1, keepdim=True) if len(logits) else logits[:, :1]
-        sums = torch.zeros(2, len(logits), len(narrow), dtype=torch.float64)
-        openers, size = self.output.openers, logits.shape[1]
-        bits = np.empty(PIECES_AT_ONCE, dtype=np.int32)
-        for part, low, high in ((0, 0, openers), (1, openers, size)):
-            for start in range(low, high, PIECES_AT_ONCE):
-                stop = min(start + PIECES_AT_ONCE, high)
-                added = narrow @ self._entity_weight[start:stop].t()  # (R, stop - start)
-                shifted = logits[:, start:stop] - highest
-                _add_products(shifted.numpy(), added.numpy(), bits, sums[part].numpy())
-        opening, total = sums[0], sums[0] + sums[1]
-        log_opening, log_total = (values.log() + highest.double() for values in (opening, total))
-        unsafe = (opening < SMALLEST_SUM) | ~torch.isfinite(total)
-        self._add_carefully(logits, narrow, unsafe, log_opening, log_total)
-        return log_opening, log_total
-
-    def _add_carefully(
-        self, logits: Tensor, narrow: Tensor, chosen: Tensor, log_opening: Tensor, log_total: Tensor
-    ) -> None:
-        """Sum, the plain way, over pairs whose products under- or overflowed."""
-        for state, row in chosen.nonzero().tolist():
-            scores = (logits[state] + self._entity_weight @ narrow[row]).double()
-            log_opening[state, row] = scores[: self.output.openers].logsumexp(0)
-            log_total[state, row] = scores.logsumexp(0)
-
-    def _look_ahead(self, tables: WordTables, segment: Segment) -> None:
-        """Compute the language model's own logits for the words of a segment and some after them: W is read once for many.
-
-        END is decided in the state that the next piece is drawn from, so the two have one row.
-        """
+    def _look_ahead(self, tables: WordTables, segment: Segment) -> PiecesAhead:
+        """Compute distributions over pieces for the words of a segment and some after them."""
         first, last = segment.first, segment.first + len(segment.sentence)
-        if self._ahead_of is tables and self._ahead_words[0] <= first and last <= self._ahead_words[1]:
-            return
-        bounds, places = tables.words.piece_bounds, tables.words.piece_places
-        assert bounds is not None and places is not None
-        stop = min(max(last, first + LOGITS_AHEAD), len(tables.words))
-        low, high = int(bounds[first]), int(bounds[stop])
-        own_state = np.ones(high - low, dtype=bool)
-        own_state[1:] = tables.words.all_pieces[low : high - 1] != self.end
-        h = torch.from_numpy(tables.piece_states[low:high][own_state]).to(self._entity_weight)
-        self._ahead_of, self._ahead_words, self._ahead_piece = tables, (first, stop), low
-        self._ahead_rows = np.cumsum(own_state) - 1
-        self._ahead_logits = self.output.logits(h)
-        ids, opens = torch.from_numpy(tables.words.all_pieces[low:high]), places[low:high] == OPEN
-        rows = torch.from_numpy(self._ahead_rows)
-        log_probs = self.output.log_prob(self._ahead_logits, rows, ids, torch.from_numpy(opens))
-        until = np.concatenate([[0.0], np.cumsum(log_probs.double().numpy())])[bounds[first : stop + 1] - low]
+        ahead = self._ahead
+        if ahead is not None and self._ahead_of is tables and ahead.first <= first and last <= ahead.last:
+            return ahead
+        words = tables.words
+        assert words.piece_bounds is not None and words.piece_places is not None
+        last = min(max(last, first + WORDS_AHEAD), len(words))
+        bounds = words.piece_bounds[first : last + 1]
+        some = slice(int(bounds[0]), int(bounds[-1]))
+        ids, opens, end = words.all_pieces[some], words.piece_places[some] == OPEN, len(self.output.weight)
+        own_state = np.ones(len(ids), dtype=bool)
+        own_state[1:] = ids[:-1] != end
+        rows = np.cumsum(own_state) - 1
+        columns = np.where(ids == end, -1, self.output.columns[np.minimum(ids, end - 1)].numpy())
+        logits = self._compute_logits(tables.piece_states[some][own_state])
+        own = logits.numpy()[rows, columns].astype(np.float64)
+        split = self.output.openers
+        log_totals, opening, *likely = _split_likely(logits.numpy(), split, self._lift)
+        shape = len(logits), self.places, 1 + self._rank
+        parts = (logits[:, :split] @ self._moments[:split], logits[:, split:] @ self._moments[split:])
+        others = torch.stack([part.view(shape) for part in parts], 1).numpy()
+        log_probs = np.where(columns < 0, 0.0, own - log_totals[rows])
+        self._ahead_of = tables
+        self._ahead = ahead = PiecesAhead(
+            first, last, bounds - bounds[0], rows, columns, opens, log_probs, *likely, others
+        )
+        log_opening = np.log(opening)[rows]
+        alone = np.where(columns < 0, log_opening, log_probs - np.where(opens, log_opening, 0.0))
+        until = np.concatenate([[0.0], np.cumsum(alone)])[ahead.bounds]
         del self.without_entities[segment.position :]
         self.without_entities += np.diff(until).tolist()
+        return ahead
+
+
+    def _compute_logits(self, states: np.ndarray) -> Tensor:
+        """(S, D) → (S, V)."""
+        weight, bias = self.output.weight, self.output.bias
+        if self._logits.numel() < len(states) * len(weight):
+            self._logits = weight.new_empty(len(states) * len(weight))
+        logits = self._logits[: len(states) * len(weight)].view(len(states), -1)
+        torch.mm(torch.from_numpy(states).to(weight), weight.t(), out=logits)
+        return logits if bias is None else logits.add_(bias)
+
+    def fork(self) -> WordScorer:
+        other = copy.copy(self)
+        other._logits = self._logits[:0]
+        return other
 
 
 @njit(nogil=True, fastmath=FAST)
-def _add_products(scores, added, bits, sums):  # type: ignore[no-untyped-def]
-    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair."""
-    width = scores.shape[1]
-    powers, others = np.empty_like(scores), np.empty_like(added)
-    for i in range(len(scores)):
-        exponentiate(scores[i], powers[i], bits)
-    for k in range(len(added)):
-        if added.itemsize == 4:
-            for v in range(width):
-                added[k, v] = min(added[k, v], _HIGHEST)
-        exponentiate(added[k], others[k], bits)
-    for i in range(len(scores)):
-        for k in range(len(added)):
-            total = powers[i, 0] * others[k, 0]
-            for v in range(1, width):
-                total += powers[i, v] * others[k, v]
-            sums[i, k] += total
+def _split_likely(logits, openers, lift):  # type: ignore[no-untyped-def]
+    """Turn logits (S, V), in place, into the probabilities of the pieces that are not likely in any place.
+
+    :return: (S,) log Σ exp(logits), (S,) the probability of pieces that open a word, and four fields of :class:`PiecesAhead`.
+    """
+    states, size = logits.shape
+    log_totals, opening = np.empty(states), np.empty(states)
+    starts, found = np.zeros(states + 1, dtype=np.int64), np.zeros(states, dtype=np.int64)
+    shifted, powers, bits = np.empty_like(logits[0]), np.empty_like(logits[0]), np.empty(size, dtype=np.int32)
+    for i in range(states):
+        highest = logits[i, 0]
+        for v in range(1, size):
+            highest = max(highest, logits[i, v])
+        for v in range(size):
+            shifted[v] = logits[i, v] - highest
+        exponentiate(shifted, powers, bits)
+        first, second = np.float64(0), np.float64(0)
+        for start in range(0, size, PIECES_AT_ONCE):
+            stop = min(start + PIECES_AT_ONCE, size)
+            cut = min(max(openers, start), stop)
+            one, two = powers[0] * 0, powers[0] * 0
+            for v in range(start, cut):
+                one += powers[v]
+            for v in range(cut, stop):
+                two += powers[v]
+            first, second = first + one, second + two
+        log_totals[i], opening[i] = highest + np.log(first + second), first / (first + second)
+        scale, count = logits.dtype.type(1 / (first + second)), 0
+        for v in range(size):
+            logits[i, v] = powers[v] * scale
+            count += logits[i, v] * lift[v] >= LIKELY
+        starts[i + 1] = starts[i] + count
+    likely, probs = np.empty(starts[states], dtype=np.int32), np.empty(starts[states], dtype=logits.dtype)
+    for i in range(states):
+        place = starts[i]
+        for v in range(size):
+            if logits[i, v] * lift[v] >= LIKELY:
+                likely[place], probs[place] = v, logits[i, v]
+                place += 1
+                found[i] += v < openers
+                logits[i, v] = 0
+    return log_totals, opening, starts, found, likely, probs
+
+
+@njit(nogil=True, fastmath=FAST)
+def _score_words(ahead, weights, narrow, spread, pairs, first, scores):  # type: ignore[no-untyped-def]
+    """Add up log p of every pair's pieces; nan where it must be computed the plain way. Pairs of one word are neighbours."""
+    # rows of a round number of bytes would push each other out of the cache
+    block = np.zeros((weights.shape[1], PIECES_AT_ONCE + 16), dtype=weights.dtype)
+    sums = np.empty((len(scores), 2))
+    start = 0
+    while start < len(scores):
+        word, stop = pairs.words[start], start
+        while stop < len(scores) and pairs.words[stop] == word:
+            stop += 1
+        for piece in range(ahead.bounds[first + word], ahead.bounds[first + word + 1]):
+            state, own = ahead.rows[piece], ahead.columns[piece]
+            low, high = ahead.starts[state], ahead.starts[state + 1]
+            middle = low + ahead.openers[state]
+            sums[start:stop] = 0
+            _add_likely(ahead, weights, narrow, pairs.places, start, stop, low, middle, block, sums[:, 0])
+            if not ahead.opens[piece]:
+                _add_likely(ahead, weights, narrow, pairs.places, start, stop, middle, high, block, sums[:, 1])
+            for k in range(start, stop):
+                place = pairs.places[k]
+                opening = sums[k, 0] + _add_others(ahead.others[state, 0, place], narrow[k], spread[k])
+                total = opening + sums[k, 1]
+                if not ahead.opens[piece]:
+                    total += _add_others(ahead.others[state, 1, place], narrow[k], spread[k])
+                added = np.float64(0)
+                if own >= 0:
+                    for d in range(narrow.shape[1]):
+                        added += weights[own, d] * narrow[k, d]
+                    added += weights[own, narrow.shape[1] + place]
+                scores[k] += ahead.log_probs[piece] + added - np.log(total)
+                if own < 0:
+                    scores[k] += np.log(opening)
+                unknown = ahead.others[state, 0, place, 0] + ahead.others[state, 1, place, 0]
+                if not (1e-25 < opening and total < 1e25) or (unknown > 0 and spread[k] > WIDEST):
+                    scores[k] = np.nan
+        start = stop
+
+
+@njit(nogil=True, fastmath=FAST)
+def _add_likely(ahead, weights, narrow, places, start, stop, low, high, block, sums):  # type: ignore[no-untyped-def]
+    """sums[k] += Σ p_v exp(c_v) over some likely pieces, for the pairs ``start`` … ``stop`` - 1: block by block, two at a time.
+
+    Loops have a fixed number of turns, which the compiler makes the most of; pieces that are none have no probability.
+    """
+    rank, added, powers = narrow.shape[1], np.empty_like(block[:2]), np.empty_like(block[0])
+    bits, probs = np.empty(PIECES_AT_ONCE, dtype=np.int32), np.empty_like(block[0])
+    for first in range(low, high, PIECES_AT_ONCE):
+        probs[:] = 0
+        for j in range(min(PIECES_AT_ONCE, high - first)):
+            v, probs[j] = ahead.likely[first + j], ahead.probs[first + j]
+            for d in range(weights.shape[1]):
+                block[d, j] = weights[v, d]
+        for k in range(start, stop, 2):
+            m = min(k + 1, stop - 1)
+            _multiply_two(block, rank + places[k], rank + places[m], narrow[k], narrow[m], added)
+            sums[k] += _add_powers(added[0], probs, powers, bits)
+            if m > k:
+                sums[m] += _add_powers(added[1], probs, powers, bits)
+
+
+@njit(nogil=True, fastmath=FAST)
+def _multiply_two(block, place, other_place, e, other, added):  # type: ignore[no-untyped-def]
+    """Compute c_v of a block for two pairs: each load of a weight serves both."""
+    for j in range(PIECES_AT_ONCE):
+        added[0, j], added[1, j] = block[place, j], block[other_place, j]
+    for d in range(0, len(e), PRODUCTS_AT_ONCE):
+        a, b, c, f = e[d], e[d + 1], e[d + 2], e[d + 3]
+        p, q, r, s = other[d], other[d + 1], other[d + 2], other[d + 3]
+        for j in range(PIECES_AT_ONCE):
+            w, x, y, z = block[d, j], block[d + 1, j], block[d + 2, j], block[d + 3, j]
+            added[0, j] += a * w + b * x + c * y + f * z
+            added[1, j] += p * w + q * x + r * y + s * z
+
+
+@njit(nogil=True, fastmath=FAST)
+def _add_powers(added, probs, powers, bits):  # type: ignore[no-untyped-def]
+    """Σ p_v exp(c_v) over the pieces of a block."""
+    for j in range(PIECES_AT_ONCE):
+        added[j] = min(added[j], HIGHEST)
+    exponentiate(added[:PIECES_AT_ONCE], powers, bits)
+    total = probs[0] * powers[0]
+    for j in range(1, PIECES_AT_ONCE):
+        total += probs[j] * powers[j]
+    return total
+
+
+@njit(nogil=True)
+def _add_others(others, narrow, spread):  # type: ignore[no-untyped-def]
+    """Σ p_v exp(c_v) over the pieces that are not likely."""
+    mass, mean = others[0], 0.0
+    if mass <= 0:
+        return 0.0
+    for d in range(len(narrow)):
+        mean += others[1 + d] * narrow[d]
+    return mass * np.exp(mean / mass + spread / 2)

@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import inspect
+import sys
 from collections.abc import Set
 from mmap import PAGESIZE
 from pathlib import Path
@@ -22,6 +23,8 @@ STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
 """Kinds of rotary positions whose angles do not depend on the length of the text."""
 MADV_DONTNEED = 4
 """Linux's advice that pages of memory are not needed; Python names it only where the system has it."""
+KEPT_MEMORY = {-1: 1 << 26, -3: 1 << 25}
+"""Options of glibc's ``mallopt``, M_TRIM_THRESHOLD and M_MMAP_THRESHOLD: freed blocks of up to 32 MiB are used again."""
 BFLOAT16_CHECKS = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 """Functions of ``torch.cpu`` that tell of a processor with bfloat16; early versions of torch lack them."""
 
@@ -148,6 +151,15 @@ def release_mapped(weight: Tensor) -> None:
         low, high = (int(bound, 16) for bound in line.split()[0].split("-"))
         if line.endswith(WEIGHT_FILES[1:]) and low <= start < start + size <= high:
             ctypes.CDLL(None).madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), MADV_DONTNEED)
+
+
+def keep_freed_memory() -> None:
+    """Let the process use memory of some megabytes again that it frees, which takes a tenth off the time of a reading: the system
+    would take it back and fill it with zeros when it is asked for it anew.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    for option, size in KEPT_MEMORY.items() if mallopt is not None else ():
+        mallopt(option, size)
 
 
 def _copy_shallowly(module: Any) -> Any:

@@ -16,6 +16,7 @@ from safetensors import safe_open
 from entitynlm.cache import VARIABLE, cache_folder
 from entitynlm.errors import ModelError, require
 from entitynlm.files import hash_file
+from entitynlm.model.backbones.huggingface.architecture import keep_freed_memory
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
     DIGEST_DIGITS,
@@ -136,6 +137,7 @@ def load_language_model(name: str, start: int | None = None) -> LanguageModelRun
 
 @cache
 def _make_runtime(files: LanguageModelFiles, start: int | None) -> LanguageModelRuntime:
+    keep_freed_memory()
     model, tokenizer = _load(files)
     runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, start=start)
     if start is None:  # found: those who name the piece share the runtime
