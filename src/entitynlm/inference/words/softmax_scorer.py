@@ -86,11 +86,15 @@ class SoftmaxWordScorer(WordScorer):
             of_places = self.output.weight @ network.additions.positions.vectors.detach().t()
         self._weights = torch.cat([weight, of_places], 1).numpy()  # (V, rank + places)
         moments = torch.cat([torch.ones_like(weight[:, :1]), weight], 1)
-        self._moments = (of_places.exp()[:, :, None] * moments[:, None]).flatten(1)  # (V, places · (1 + rank))
+        self._moments = (of_places.exp()[:, :, None] * moments[:, None]).flatten(
+            1
+        )  # (V, places · (1 + rank))
         self._lift = of_places.amax(1).exp().numpy()
         self._ahead_of: WordTables | None = None
         self._ahead: PiecesAhead | None = None
-        self._logits = weight.new_empty(0)  # memory that is used again: asking for it anew takes as long as filling it
+        self._logits = weight.new_empty(
+            0
+        )  # memory that is used again: asking for it anew takes as long as filling it
         self.without_entities: list[float] = []  # log p of each word so far by the language model alone
 
     def _score_pairs(
@@ -144,7 +148,6 @@ class SoftmaxWordScorer(WordScorer):
         del self.without_entities[segment.position :]
         self.without_entities += np.diff(until).tolist()
         return ahead
-
 
     def _compute_logits(self, states: np.ndarray) -> Tensor:
         """(S, D) → (S, V)."""
@@ -224,7 +227,9 @@ def _score_words(ahead, weights, narrow, spread, pairs, first, scores):  # type:
             sums[start:stop] = 0
             _add_likely(ahead, weights, narrow, pairs.places, start, stop, low, middle, block, sums[:, 0])
             if not ahead.opens[piece]:
-                _add_likely(ahead, weights, narrow, pairs.places, start, stop, middle, high, block, sums[:, 1])
+                _add_likely(
+                    ahead, weights, narrow, pairs.places, start, stop, middle, high, block, sums[:, 1]
+                )
             for k in range(start, stop):
                 place = pairs.places[k]
                 opening = sums[k, 0] + _add_others(ahead.others[state, 0, place], narrow[k], spread[k])
@@ -240,7 +245,7 @@ def _score_words(ahead, weights, narrow, spread, pairs, first, scores):  # type:
                 if own < 0:
                     scores[k] += np.log(opening)
                 unknown = ahead.others[state, 0, place, 0] + ahead.others[state, 1, place, 0]
-                if not (1e-25 < opening and total < 1e25) or (unknown > 0 and spread[k] > WIDEST):
+                if not (opening > 1e-25 and total < 1e25) or (unknown > 0 and spread[k] > WIDEST):
                     scores[k] = np.nan
         start = stop
 
