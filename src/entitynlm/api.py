@@ -205,7 +205,7 @@ class EntityNLM:
         text: str | Document,
         *,
         mentions: Literal["auto", "given", "sampled"] = "auto",
-        samples: int = 12,
+        samples: int | None = None,
         repeats: int = 8,
         base: float = 2.0,
         word_boundaries: bool | None = None,
@@ -219,7 +219,8 @@ class EntityNLM:
         The rows of mentions are the document's where it has any (:meth:`annotate` gives them), else those found on the way.
 
         :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
-        :param samples: particles per repeat; the spread between ``repeats`` is the error.
+        :param samples: particles per repeat (None: 12, or 7 on a language model); the spread between ``repeats`` is the
+            error.
         :param base: of the logarithm; 2 gives bits.
         :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
             the model was trained, which is with them.
@@ -247,7 +248,7 @@ class EntityNLM:
         *,
         rows: Literal["tokens", "mentions"] = "tokens",
         compare: str | None = None,
-        samples: int = 12,
+        samples: int | None = None,
         repeats: int = 8,
         base: float = 2.0,
         white_space: Literal["exact", "collapsed"] = "exact",

@@ -36,6 +36,8 @@ Mentions = Literal["auto", "given", "sampled"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other numbers
 SURPRISAL_SAMPLES = 12
+SAMPLES_ON_LANGUAGE_MODEL = 7
+"""On a pretrained language model, whose words depend less on who is mentioned."""
 SURPRISAL_REPEATS = 8
 
 ALIKE = 0.5
@@ -167,7 +169,7 @@ def measure_surprisal(
     document: Document,
     *,
     mentions: Mentions = "auto",
-    samples: int = SURPRISAL_SAMPLES,
+    samples: int | None = None,
     repeats: int = SURPRISAL_REPEATS,
     seed: int = 0,
     base: float = 2.0,
@@ -180,13 +182,17 @@ def measure_surprisal(
 
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
-    :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
+    :param samples: particles per repeat (None: 12, or 7 on a language model), and :param repeats: independent estimates,
+        whose spread is the error.
     :param top_words: if above 0, also columns for what was expected in a word's place (``next_words``), with so many words.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
     if not 1 < base < math.inf:  # which nan is not either
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
+    model = pretrained.get("generative")
+    if samples is None:
+        samples = SAMPLES_ON_LANGUAGE_MODEL if model.backbone.pretrained else SURPRISAL_SAMPLES
     for name, number in (("samples", samples), ("repeats", repeats)):
         if not isinstance(number, int) or number < 1:
             raise ConfigError(f"{name} is a whole number above 0, not {number!r}")
@@ -195,7 +201,6 @@ def measure_surprisal(
         document = document.with_mentions(())
     text = ReadText(pretrained.encoder, document)
     encoded, readings = text.encoded, text.readings
-    model = pretrained.get("generative")
     traced = given or bool(document.mentions)
     expected = NextWords(model, pretrained.encoder.tokenizer, top_words, 1 / math.log(base))
     trace = Trace.empty(encoded)

@@ -10,8 +10,9 @@ one; the others, which together have less than a hundredth of the probability, a
 
     Σ_v p_v exp(c_v) ≈ m exp(μ + σ² / 2), with the mass m and the mean μ of these pieces and a variance σ² of all pieces,
 
-which is off by 4e-5 bits of a word on average and by 4e-4 at most (SmolLM2, 456 pairs of an OntoGUM text); pairs for which it could
-be off by more are scored the plain way. The pieces that open a word are in front (``OutputLayer``), so the sum over these alone, which the end of a word needs, is the first part.
+which is off by 4e-5 bits of a word on average and by 4e-4 at most (SmolLM2, 456 pairs of an OntoGUM text); pairs for which it
+could be off by more are scored the plain way. The pieces that open a word are in front (``OutputLayer``), so the sum over these
+alone, which the end of a word needs, is the first part.
 """
 
 import copy

@@ -37,7 +37,7 @@ class SurprisalOptions:
     """The settings of a measurement."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Samples = 12
+    samples: options.ChosenSamples = None
     repeats: options.Repeats = 8
     base: options.Base = "2"
     seed: options.Seed = 0
