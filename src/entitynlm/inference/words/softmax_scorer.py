@@ -134,15 +134,15 @@ class SoftmaxWordScorer(WordScorer):
         logits = self._compute_logits(tables.piece_states[some][own_state])
         own = logits.numpy()[rows, columns].astype(np.float64)
         split = self.output.openers
-        log_totals, opening, *likely = _split_likely(logits.numpy(), split, self._lift)
+        log_totals, opening, starts, openers, likely, probs = _split_likely(logits.numpy(), split, self._lift)
         shape = len(logits), self.places, 1 + self._rank
         parts = (logits[:, :split] @ self._moments[:split], logits[:, split:] @ self._moments[split:])
         others = torch.stack([part.view(shape) for part in parts], 1).numpy()
         log_probs = np.where(columns < 0, 0.0, own - log_totals[rows])
         self._ahead_of = tables
         self._ahead = ahead = PiecesAhead(
-            first, last, bounds - bounds[0], rows, columns, opens, log_probs, *likely, others
-        )
+            first, last, bounds - bounds[0], rows, columns, opens, log_probs, starts, openers, likely, probs, others
+        )  # fmt: skip
         log_opening = np.log(opening)[rows]
         alone = np.where(columns < 0, log_opening, log_probs - np.where(opens, log_opening, 0.0))
         until = np.concatenate([[0.0], np.cumsum(alone)])[ahead.bounds]

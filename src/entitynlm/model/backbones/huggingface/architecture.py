@@ -158,8 +158,9 @@ def keep_freed_memory() -> None:
     would take it back and fill it with zeros when it is asked for it anew.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    for option, size in KEPT_MEMORY.items() if mallopt is not None else ():
-        mallopt(option, size)
+    if mallopt is not None:
+        for option, size in KEPT_MEMORY.items():
+            mallopt(option, size)
 
 
 def _copy_shallowly(module: Any) -> Any:
