@@ -36,7 +36,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 WORDS_AHEAD = 256
 """Words for which the language model's own probabilities are computed at once: W is read once for many."""
 
-LIKELY = 2e-6
+SUMMED_ALONE = 2e-6
 """Probability from which on a piece is summed by itself."""
 
 PIECES_AT_ONCE = 256
@@ -196,13 +196,13 @@ def _split_likely(logits, openers, lift):  # type: ignore[no-untyped-def]
         scale, count = logits.dtype.type(1 / (first + second)), 0
         for v in range(size):
             logits[i, v] = powers[v] * scale
-            count += logits[i, v] * lift[v] >= LIKELY
+            count += logits[i, v] * lift[v] >= SUMMED_ALONE
         starts[i + 1] = starts[i] + count
     likely, probs = np.empty(starts[states], dtype=np.int32), np.empty(starts[states], dtype=logits.dtype)
     for i in range(states):
         place = starts[i]
         for v in range(size):
-            if logits[i, v] * lift[v] >= LIKELY:
+            if logits[i, v] * lift[v] >= SUMMED_ALONE:
                 likely[place], probs[place] = v, logits[i, v]
                 place += 1
                 found[i] += v < openers
