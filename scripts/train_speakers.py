@@ -81,6 +81,9 @@ def find_entities(novel: Novel, document: Document, dialogue: Dialogue) -> dict[
     parts = sorted(
         ((start, end, number) for number, q in enumerate(novel.quotations) for start, end in q.parts)
     )
+    # quotations name some characters by an alias
+    main_names = {alias: who.name for who in reversed(novel.characters) for alias in (*who.aliases, who.name)}
+    main_names |= {who.name: who.name for who in novel.characters}
     reader, said, place = TagReader(dialogue), {}, 0
     for number, (first, last) in enumerate(dialogue.quotations):
         start, end = document.offsets[first][0], document.offsets[last - 1][1]
@@ -91,7 +94,7 @@ def find_entities(novel: Novel, document: Document, dialogue: Dialogue) -> dict[
         ]
         if overlaps:
             quotation = novel.quotations[max(overlaps, key=lambda pair: pair[0])[1]]
-            said[number] = novel.main_names.get(quotation.speaker, quotation.speaker)
+            said[number] = main_names.get(quotation.speaker, quotation.speaker)
             tag = reader.read(number)
             if tag is not None and tag.entity is not None and quotation.kind != "implicit":
                 votes[tag.entity, said[number]] += 10 if quotation.kind == "explicit" else 3

@@ -38,7 +38,6 @@ class NovelQuotation:
     """
 
     speaker: str
-    addressees: tuple[str, ...]
     kind: str
     tag: str
     parts: tuple[Span, ...]
@@ -68,15 +67,6 @@ class Novel:
     text: str
     quotations: Sequence[NovelQuotation]
     characters: Sequence[NovelCharacter]
-
-    @cached_property
-    def main_names(self) -> Mapping[str, str]:
-        """The main name of a character by each alias; quotations name some characters by an alias."""
-        found: dict[str, str] = {}
-        for character in self.characters:
-            for alias in character.aliases:
-                found.setdefault(alias, character.name)
-        return {**found, **{character.name: character.name for character in self.characters}}
 
     @cached_property
     def mentions(self) -> Mapping[Span, str]:
@@ -137,7 +127,6 @@ def read_novel(folder: Path) -> Novel:
     quotations = tuple(
         NovelQuotation(
             row["speaker"],
-            tuple(value(row, "addressees")),
             row["quoteType"].lower(),
             "" if row["referringExpression"] == "nan" else row["referringExpression"],
             tuple((int(start), int(end)) for start, end in value(row, "quoteByteSpans")),
