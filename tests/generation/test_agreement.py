@@ -41,7 +41,12 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     assert known.introduces("the", (), last=False) and known.introduces("ship", ("the",), last=True)
     assert not known.introduces("the", ("the", "letter"), last=False)
     assert known.introduces("Bob", (), last=True) and known.introduces("I", (), last=True)
-    for word, before in (("dark", ("a",)), ("inside", ("the", "key")), ("Suddenly", ())):
+    for word, before in (
+        ("dark", ("a",)),
+        ("inside", ("the", "key")),
+        ("until", ("the", "boys")),
+        ("Suddenly", ()),
+    ):
         assert not known.introduces(word, before, last=True)
     assert known.introduces("stranger", ("a",), last=True)
     assert known.introduces("melt", ("the",), last=True) and not known.introduces(

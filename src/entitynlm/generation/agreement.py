@@ -96,7 +96,7 @@ class MentionAgreement:
             return low in DETERMINERS
         if len(word) < 2 or low in TITLES:
             return False
-        if word[0].isupper() or not kinds:
+        if word[0].isupper():
             return not kinds or bool({"NOUN", "PROPN"} & {*kinds})  # "Suddenly" is no name
         if before and before[-1].lower() not in DETERMINERS and {"VERB", "ADV"} & {*kinds}:
             return False  # "the ice melts" is a clause
@@ -134,6 +134,8 @@ class MentionAgreement:
         """
         if known & PLURALS:
             return head == "they"
+        if "we" in known:
+            return False
         genders = {
             GENDERS[word] for word in known if GENDERS.get(word) in (MALE, FEMALE) and word not in PRONOUNS
         }

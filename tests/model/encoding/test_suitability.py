@@ -28,6 +28,9 @@ def test_the_shipped_model_knows_english() -> None:
 def test_capitals_and_tags_are_told() -> None:
     encoder = load_pretrained("entitynlm-en").encoder
     assert "is in capitals" in str(find_doubt(as_document(ENGLISH.upper()), encoder))
+    assert "is in capitals" in str(find_doubt(as_document("MARTHA HALE OPENED THE DOOR AND RAN."), encoder))
+    assert find_doubt(as_document("CHAPTER ONE. THE NATO."), encoder) is None
+    assert "like English" in str(find_doubt(as_document("王小明打开了门。"), encoder))
     assert "HTML tags" in str(find_doubt(as_document("<p>Anna <b>ran</b>.</p>"), encoder))
     assert find_doubt(as_document("Is 1 <b and c> 2? " + ENGLISH), encoder) is None
 

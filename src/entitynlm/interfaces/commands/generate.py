@@ -58,7 +58,8 @@ def generate(
     :param cast: Names of entities that come up, each at the start of a sentence: 'Anna,the old man'. Those who
         find no place within the words asked for are named after the text.
     :param next_entity: The continuation begins with a mention of this entity.
-    :param no_new_entities: Mention only the entities of the text and the cast.
+    :param no_new_entities: Mention only the entities of the text and the cast. Common words for other persons are
+        kept out, too; rare ones may stand in no mention.
     :param plan: Tell who acts next, with the probability of every candidate, and write no text.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text, or the plan as a table.

@@ -24,13 +24,14 @@ TAG = re.compile(
     r"</?(?:html|head|body|div|p|span|a|b|i|em|br|h[1-6]|table|tr|td|li|ul|ol)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
 FEWEST_WORDS = 20  # shares of fewer words mean nothing
+FEWEST_SIGNS = 6  # words in capitals, or letters of other scripts, that are no abbreviation and no name
 LOOKED_AT = 20_000  # tokens
 
 
 def is_unspaced(document: Document) -> bool:
     """Tell scripts that put no blanks between words, such as Chinese: a few tokens are then a whole text."""
     letters = [sign for word in document.tokens[:FEWEST_WORDS] for sign in word if sign.isalpha()]
-    return len(letters) >= FEWEST_WORDS and not any(letter.isascii() for letter in letters)
+    return len(letters) >= FEWEST_SIGNS and not any(letter.isascii() for letter in letters)
 
 
 def find_doubt(document: Document, encoder: "Encoder") -> str | None:
@@ -38,13 +39,13 @@ def find_doubt(document: Document, encoder: "Encoder") -> str | None:
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:
         return f"{document.id}: there are HTML tags in this text, which are read as words: give the text without them"
-    if len(words) < FEWEST_WORDS and not is_unspaced(document):
-        return None
-    if sum(word.isupper() for word in words) > MOST_CAPITALS * len(words):
+    if len(words) >= FEWEST_SIGNS and sum(word.isupper() for word in words) > MOST_CAPITALS * len(words):
         return (
             f"{document.id}: this text is in capitals, and the model tells names from other words by theirs: mentions, links "
             "and figures are less sure"
         )
+    if len(words) < FEWEST_WORDS and not is_unspaced(document):
+        return None
     common = sum(word.lower() in COMMON_WORDS for word in words) / max(len(words), 1)
     if common < LEAST_COMMON:
         return (
