@@ -21,7 +21,7 @@ MUCH = 3.0
 """A name that several people may have is that of the one with this many times the evidence for all others together."""
 FEWEST_PRONOUNS = 3.0
 """Pronouns of one gender beyond those of the other, linked with a name, from which the person's gender is known."""
-FEWEST_BESIDE, BESIDE_SHARE = 2, 0.05
+FEWEST_BESIDE, BESIDE_SHARE = 3, 0.05
 """Sentences with two names, at least and as a share of the rarer name's mentions, from which they are those of two people."""
 PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
 
@@ -139,6 +139,8 @@ class NameIndex:
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
+        if name.title is None and not name.full and any(person.has_surname(name) for person in self.people):
+            gender = None  # wives and brothers have it too, so that a cluster's pronouns tell little
         person = self._choose(name, self._list_fitting(name, gender))
         if person is None:
             person = Person(len(self.people))
@@ -164,7 +166,12 @@ class NameIndex:
 
     def _is_beside(self, name: PersonName, person: Person) -> bool:
         """Tell whether a name often stands in one sentence with another name of a person: Mrs. Vale is not her daughter Ida."""
-        others = [other for other in person.names if not set(name.words) & set(other.words)]
+        first = {other.words[0] for other in person.names if other.full} - {*name.words}
+        others = [
+            other
+            for other in {*person.names, *(PersonName((word,)) for word in sorted(first))}
+            if not set(name.words) & set(other.words)
+        ]
         beside = sum(self._beside[frozenset((name, other))] for other in others)
         rarer = min(self._counts[name], sum(self._counts[other] for other in others))
         return beside >= FEWEST_BESIDE and beside >= BESIDE_SHARE * rarer
