@@ -42,6 +42,11 @@ def make_index(document: Document) -> NameIndex:
             [(0, 1, "a"), (3, 4, "a"), (5, 6, "a"), (7, 8, "a"), (9, 11, "b")],
             "aaaab",
         ),
+        (
+            "Mrs. Vale slept . Mr. Vale woke . Vale and she and she and she left .",
+            [(0, 2, "a"), (4, 6, "b"), (8, 9, "c"), (10, 11, "c"), (12, 13, "c"), (14, 15, "c")],
+            "abbbbb",
+        ),
     ],
     ids=[
         "same name",
@@ -51,6 +56,7 @@ def make_index(document: Document) -> NameIndex:
         "other titles",
         "nickname",
         "pronouns",
+        "bare surname with a woman's pronouns",
     ],
 )
 def test_clusters_of_one_person_are_joined(
@@ -59,6 +65,20 @@ def test_clusters_of_one_person_are_joined(
     document = Document("x", tuple(text.split()), mentions=tuple(Mention(*each) for each in mentions))
     clusters = [ord(mention.entity) for mention in document.mentions]
     assert make_index(document).join(clusters) == list(map(ord, joined))
+
+
+def test_brothers_are_two_whose_names_stand_side_by_side() -> None:
+    parts = ["Mr. John Vale came .", *["Mr. Vale saw John ."] * 3]
+    mentions = [Mention(0, 3, "a")]
+    for start in (5, 10, 15):
+        mentions += [Mention(start, start + 2, "a"), Mention(start + 3, start + 4, "b")]
+    sentences = ((0, 5), (5, 10), (10, 15), (15, 20))
+    document = Document("x", tuple(" ".join(parts).split()), sentences, tuple(mentions))
+    index = make_index(document)
+    owners = [
+        index.find_owner(read_discourse(document).reader.read(mention.span).name) for mention in mentions[:3]
+    ]
+    assert owners[0] is owners[2] is not owners[1]
 
 
 TEXT = "Tom Vale met Ida Moss . “ I saw him , sir , and you did , ” said Ida . She saw Tom ."

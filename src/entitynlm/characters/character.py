@@ -10,7 +10,7 @@ from itertools import combinations
 from entitynlm.characters.actions import AGENT, MODIFIER, PATIENT, POSSESSION, ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
-from entitynlm.discourse.lexicon import KIN_GENDERS
+from entitynlm.discourse.names import KIN_GENDERS
 from entitynlm.discourse.naming import name_entities
 from entitynlm.discourse.participants import add_quotations
 from entitynlm.discourse.records import MentionReader, PersonRecord, find_gender
@@ -147,7 +147,9 @@ def _count_traits(entity: Entity, reader: MentionReader, actions: ActionReader) 
         else:
             first, last = (0, len(mention)) if reading.name is None else reading.name.core
             words = reader.document.words(mention.start + first, mention.start + last)
-            traits.aliases[" ".join(words.split())] += words.lower() not in KIN_GENDERS  # "Mother" may be anybody's
+            traits.aliases[" ".join(words.split())] += (
+                words.lower() not in KIN_GENDERS
+            )  # "Mother" may be anybody's
             traits.forms[DESCRIPTION_FORM if reading.name is None else NAME_FORM] += 1
         for kind, word in actions.read(mention):
             traits.deeds[kind][word] += 1

@@ -139,8 +139,9 @@ class NameIndex:
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
-        if name.title is None and not name.full and any(person.has_surname(name) for person in self.people):
-            gender = None  # wives and brothers have it too, so that a cluster's pronouns tell little
+        men = [person for person in self.people if person.gender == MALE]
+        if name.title is None and not name.full and any(man.has_surname(name) for man in men):
+            gender = None  # wives have it too, so that a cluster's pronouns tell little
         person = self._choose(name, self._list_fitting(name, gender))
         if person is None:
             person = Person(len(self.people))
