@@ -204,6 +204,7 @@ class EntityNLM:
         self,
         text: str | Document,
         *,
+        given: str = "",
         mentions: Literal["auto", "given", "sampled"] = "auto",
         samples: int | None = None,
         repeats: int = 8,
@@ -218,6 +219,7 @@ class EntityNLM:
 
         The rows of mentions are the document's where it has any (:meth:`annotate` gives them), else those found on the way.
 
+        :param given: a text that is read first; rows are those of the text after it.
         :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
         :param samples: particles per repeat (None: 12, or 7 on a language model); the spread between ``repeats`` is the
             error.
@@ -235,7 +237,7 @@ class EntityNLM:
             "seed": seed,
             "progress": progress,
         }
-        settings |= {"top_words": top_words}
+        settings |= {"top_words": top_words, "given": given}
         pretrained = choose_spelling(self.pretrained, word_boundaries, exact=white_space == "exact")
         found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
         if found.mentions:
@@ -248,6 +250,7 @@ class EntityNLM:
         *,
         rows: Literal["tokens", "mentions"] = "tokens",
         compare: str | None = None,
+        given: str = "",
         samples: int | None = None,
         repeats: int = 8,
         base: float = 2.0,
@@ -260,13 +263,14 @@ class EntityNLM:
         :param path: of the file of items (``entitynlm surprisal --help`` says what it has).
         :param rows: ``mentions`` for a row per mention of the targets.
         :param compare: a column, such as ``condition``, for differences within items.
+        :param given: a text that is read before the context of each item.
         :param white_space: and :param top_words: as for :meth:`surprisal`; the words are those in place of a region's first.
         """
         options: dict[str, Any] = {"samples": samples, "repeats": repeats, "base": base, "seed": seed}
         items = read_items(path)
         items = items if compare is None else name_conditions(items, compare)
         pretrained = choose_spelling(self.pretrained, exact=white_space == "exact")
-        measured = list(measure_items(pretrained, items, top_words=top_words, **options))
+        measured = list(measure_items(pretrained, items, given=given, top_words=top_words, **options))
         return tabulate_items(measured, rows, compare=compare is not None)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:

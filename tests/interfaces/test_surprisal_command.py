@@ -162,6 +162,20 @@ def test_expected_words_are_columns_on_request(model: Path, tmp_path: Path) -> N
     assert isinstance(result.exception, ConfigError) and "start piece" in str(result.exception)
 
 
+def test_a_given_text_is_read_first(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("it ran.\nBo ran.\n")
+    result = run(model, "--given", "Ann saw Bo, and", "--json", tmp_path / "one.json", text="it ran.")
+    assert result.exit_code == 0, result.output
+    words = read(result.stdout)
+    assert [row["token"] for row in words] == ["it", "ran", "."] and words[0]["start"] == "0"
+    figures = json.loads((tmp_path / "one.json").read_text())
+    assert figures["given"] == "Ann saw Bo, and" and figures["documents"][0]["tokens"] == 3
+    regions = read(run(model, "--given", "Ann saw Bo, and", "--items", tmp_path / "items.txt").stdout)
+    total = sum(float(row["surprisal"] or 0) for row in words)
+    assert float(regions[0]["surprisal"]) == pytest.approx(total, abs=1e-5)
+    assert regions[0]["surprisal"] != regions[1]["surprisal"]
+
+
 @pytest.mark.parametrize("option", [["--format", "conllu"], ["--mentions", "given"]])
 def test_items_refuse_what_is_for_texts(model: Path, tmp_path: Path, option: list[str]) -> None:
     items = tmp_path / "items.txt"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.api import EntityNLM
+from entitynlm.api import EntityNLM, as_document
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.lm.items import (
     Item,
@@ -19,8 +19,9 @@ from entitynlm.lm.items import (
     split_regions,
     tabulate_items,
 )
-from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.lm.surprisal import measure_surprisal, put_before
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.text.document import Document
 from support.small_bundles import make_bundle
 
 PRETRAINED, _ = make_bundle(std=0.8)
@@ -241,6 +242,45 @@ def test_items_in_python(tmp_path: Path) -> None:
         .to_pandas()
     )
     assert frame.item.tolist() == ["1", "mean"] and frame.difference[0] == frame.difference[1] != 0
+
+
+def test_a_continuation_is_scored_after_a_given_text(tmp_path: Path) -> None:
+    """As the region of an item whose context is that text; offsets are those of the text itself."""
+    given, text = "Ann saw Bo. She", "ran. Ann saw Zeb."
+    found = measure_surprisal(PRETRAINED, as_document(text), given=given, top_words=2, **SAMPLING)
+    whole = measure_surprisal(PRETRAINED, as_document(f"{given} {text}"), top_words=2, **SAMPLING)
+    assert [text[row.start : row.end] for row in found.tokens] == ["ran", ".", "Ann", "saw", "Zeb", "."]
+    assert [row.surprisal for row in found.tokens] == [row.surprisal for row in whole.tokens[5:]]
+    assert [row.top_1 for row in found.tokens] == [row.top_1 for row in whole.tokens[5:]]
+    sentence, rest = "Ann saw Bo.", "She ran. Ann saw Zeb."
+    before = measure_surprisal(PRETRAINED, as_document(sentence), **SAMPLING)
+    after = measure_surprisal(PRETRAINED, as_document(rest), given=sentence, **SAMPLING)
+    assert after.log_prob == pytest.approx(whole.log_prob - before.log_prob, abs=1e-6)
+    (tmp_path / "items.txt").write_text(f"{text}\n")
+    table = EntityNLM(PRETRAINED).surprisal_of_items(tmp_path / "items.txt", given=given, **SAMPLING)
+    assert table.rows[0].surprisal == pytest.approx(found.total)
+
+
+def test_mentions_after_a_given_text_know_its_entities() -> None:
+    text, given = "her brother that he was late.", "Margaret came home, and Margaret told"
+    found = measure_surprisal(load_pretrained("entitynlm-en"), as_document(text), given=given)
+    first = found.mentions[0]
+    assert (first.mention, first.entity, first.start, first.is_new) == ("her", "Margaret@1", 0, False)
+    assert all(text[row.start : row.end] == row.mention for row in found.mentions)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [("Ann did", "n't run."), ("Ann ran ", "home."), ("Ann", "\n\nran.")]
+)
+def test_a_text_that_is_given_is_joined_as_people_write(given: str, text: str) -> None:
+    document, before = put_before(given, as_document(text))
+    assert document.text == given + text and document.text[before:] == text
+    assert put_before("", document) == (document, 0)
+
+
+def test_a_text_is_given_before_plain_text_alone() -> None:
+    with pytest.raises(ConfigError, match="plain text alone"):
+        measure_surprisal(PRETRAINED, Document("text", ("Ann",), ((0, 1),)), given="Bo ran.")
 
 
 def test_items_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ TEXTS = {
     STORY: (
         "story",
         "letter",
+        "ending",
         "draft",
         "item",
         "items",

@@ -23,15 +23,13 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import MOST_JSON, open_binary, read_most
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.next_words import add_expected
-from entitynlm.lm.surprisal import MentionRow, Surprisal, make_frame, measure_surprisal
+from entitynlm.lm.surprisal import ATTACHED, MentionRow, Surprisal, make_frame, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.results import add_columns
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import segment_text
 
 ITEM_COLUMNS = ("item", "condition", "context", "target")
-ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
-"""The beginning of a region that has no space before it, which language models over pieces of words would notice."""
 MARK = re.compile(r"(\[|:[\w-]+\])")
 
 
@@ -233,10 +231,15 @@ class MeasuredItem:
     mentions: tuple[tuple[int, MentionRow], ...]
 
 
-def measure_items(pretrained: Pretrained, items: Iterable[Item], **options: Any) -> Iterator[MeasuredItem]:
-    """Measure items one after the other; the options are those of ``measure_surprisal``."""
+def measure_items(
+    pretrained: Pretrained, items: Iterable[Item], *, given: str = "", **options: Any
+) -> Iterator[MeasuredItem]:
+    """Measure items one after the other; the options are those of ``measure_surprisal``.
+
+    :param given: a text that is read before the context of each.
+    """
     for item in items:
-        document, starts = item.make_document()
+        document, starts = replace(item, context=f"{given} {item.context}").make_document()
         yield make_rows(item, measure_surprisal(pretrained, document, **options), starts)
 
 

@@ -9,6 +9,7 @@ of a text's beginning is the beginning of its table.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
@@ -31,6 +32,7 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.results import Result
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import FUNCTION_WORDS
+from entitynlm.text.segmentation import segment_text
 
 Mentions = Literal["auto", "given", "sampled"]
 
@@ -39,6 +41,9 @@ SURPRISAL_SAMPLES = 12
 SAMPLES_ON_LANGUAGE_MODEL = 7
 """On a pretrained language model, whose words depend less on who is mentioned."""
 SURPRISAL_REPEATS = 8
+
+ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
+"""The beginning of a text that has no space before it, which language models over pieces of words would notice."""
 
 ALIKE = 0.5
 """Probability from which on a word counts as in a mention, and a mention as starting."""
@@ -164,10 +169,27 @@ def make_frame(row_type: type, rows: Sequence[Any]) -> Any:
     return import_module("pandas").DataFrame([asdict(row) for row in rows], columns=columns)
 
 
+def put_before(given: str, document: Document) -> tuple[Document, int]:
+    """Put a text before that of a document, as if both were one, and count its characters."""
+    if not given:
+        return document, 0
+    if document.text is None or document.mentions:
+        raise ConfigError(
+            "a text can be given before plain text alone; mark the mentions of items: [She:Anna]"
+        )
+    own = document.text
+    joined = given[-1:].isspace() or own[:1].isspace() or ATTACHED.match(own)
+    text = given + ("" if joined else " ") + own
+    cut = segment_text(text)
+    whole = Document(document.id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+    return whole, len(text) - len(own)
+
+
 def measure_surprisal(
     pretrained: Pretrained,
     document: Document,
     *,
+    given: str = "",
     mentions: Mentions = "auto",
     samples: int | None = None,
     repeats: int = SURPRISAL_REPEATS,
@@ -180,6 +202,7 @@ def measure_surprisal(
 
     The rows of mentions are those of the document where it has any, and else those that a reader finds on the way.
 
+    :param given: a text that is read first; rows are those of the document's own text.
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
     :param samples: particles per repeat (None: 12, or 7 on a language model), and :param repeats: independent estimates,
@@ -196,19 +219,20 @@ def measure_surprisal(
     for name, number in (("samples", samples), ("repeats", repeats)):
         if not isinstance(number, int) or number < 1:
             raise ConfigError(f"{name} is a whole number above 0, not {number!r}")
-    given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
-    if pretrained.untrained and not given:  # whose guesses at referents say nothing
+    document, before = put_before(given, document)
+    along = mentions == "given" or (mentions == "auto" and bool(document.mentions))
+    if pretrained.untrained and not along:  # whose guesses at referents say nothing
         document = document.with_mentions(())
     text = ReadText(pretrained.encoder, document)
     encoded, readings = text.encoded, text.readings
-    traced = given or bool(document.mentions)
+    traced = along or bool(document.mentions)
     expected = NextWords(model, pretrained.encoder.tokenizer, top_words, 1 / math.log(base))
     trace = Trace.empty(encoded)
     if traced:
-        observer = expected.note if given and top_words else None
-        trace = trace_referents(model, encoded, with_words=given, readings=readings, observer=observer)
+        observer = expected.note if along and top_words else None
+        trace = trace_referents(model, encoded, with_words=along, readings=readings, observer=observer)
     words: WordEstimates | None = None
-    if given or not len(encoded):
+    if along or not len(encoded):
         words = WordEstimates(trace.log_words, np.zeros((1, len(encoded))))
     elif not pretrained.untrained:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
@@ -218,7 +242,7 @@ def measure_surprisal(
         expected.note_language_model(readings)
     without, source = score_without_entities(pretrained, encoded, readings, words)
     words = words or WordEstimates(without, np.zeros((2, len(encoded))))
-    writer = _RowWriter(text, words, without, trace if given else None, expected)
+    writer = _RowWriter(text, words, without, trace if along else None, expected, before)
     found = (
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
     )
@@ -229,10 +253,10 @@ def measure_surprisal(
         encoded,
         text.originals,
         trace,
-        given,
+        along,
         source,
         base,
-        math.fsum(writer.log_probs.tolist()),
+        math.fsum(writer.log_probs[writer.first_word :].tolist()),
         words.deviations / math.log(base),
         top_words,
     )
@@ -245,10 +269,13 @@ class _RowWriter:
     without: FloatArray
     given: Trace | None
     expected: NextWords
+    before: int  # characters that are given, which offsets are counted from
 
     def __post_init__(self) -> None:
         self.unit, self.row_type = self.expected.unit, get_token_row(self.expected.top)
-        self.document = self.text.document
+        self.document, origin = self.text.document, self.text.encoded.origin
+        self.first_token = sum(start < self.before for start, _ in self.document.offsets or ())
+        self.first_word = np.searchsorted(np.maximum.accumulate(origin), self.first_token)
         self.closed = isinstance(self.text.encoder.tokenizer, Vocabulary)
         self.spelling = np.full(len(self.text.encoded), math.nan)
         if self.closed:
@@ -268,7 +295,7 @@ class _RowWriter:
         place_of = {token: place for place, token in enumerate(encoded.origin.tolist()) if token >= 0}
         return [
             self._write_token(index, place_of.get(index), owners.get(index))
-            for index in range(len(self.document))
+            for index in range(self.first_token, len(self.document))
         ]
 
     def _write_token(self, index: int, place: int | None, owner: str | None) -> TokenRow:
@@ -321,7 +348,7 @@ class _RowWriter:
         offsets = self.document.offsets
         if offsets is None:
             return None, None
-        return offsets[first][0], offsets[last][1]
+        return offsets[first][0] - self.before, offsets[last][1] - self.before
 
     def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
         """Take a word's value in the unit asked for; None where there is no word or no value."""
@@ -354,7 +381,7 @@ class _RowWriter:
                     entropy=self.unit * float(self.reader.entropy[place]),
                 )
             )
-        return rows
+        return [row for row in rows if row.start is None or row.start >= 0]
 
     def _describe_mention(
         self, mention: Mention, last: int, expected: float, since: tuple[int, ...] | None

@@ -70,10 +70,13 @@ class SurprisalOptions:
 class TableOptions(SurprisalOptions):
     """The settings of a measurement that is written as tables.
 
+    :param given: Read this text first: figures are those of words after it (a conditional score). With --items it stands before
+        the context of each.
     :param top_words: Add the columns next_entropy (entropy over the next word), rank (of the word that came), and the
         N likeliest words with their probabilities; of a region of --items for its first word.
     """
 
+    given: Annotated[str, typer.Option(metavar="TEXT")] = ""
     top_words: Annotated[int, typer.Option(metavar="N", min=0, max=1000)] = 0
 
     def pair_tables(self) -> TablePair:
@@ -152,6 +155,7 @@ def surprisal(
       entitynlm surprisal --items items.tsv --out regions.tsv
       entitynlm surprisal --items items.tsv --compare condition
       entitynlm surprisal story.txt --top-words 5
+      entitynlm surprisal ending.txt --given "Anna lost her key."
 
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
@@ -207,9 +211,12 @@ def cite(
 
     told = {"entitynlm": __version__, **describe_model(model.model, pretrained), **asdict(measuring)}
     parts = {f"language model {name}": value for name, value in told.get("language_model", {}).items()}
-    left_out = ("language_model", "mentions", "top_words")
-    shown = [f"{name} {value}" for name, value in {**told, **parts}.items() if name not in left_out]
-    terminal.remark(f"measured by {', '.join(shown).replace('_', ' ')}", markup=False)
+    left_out = ("language_model", "mentions", "given", "top_words")
+    named = {
+        name.replace("_", " "): value for name, value in {**told, **parts}.items() if name not in left_out
+    }
+    shown = ", ".join(f"{name} {value}" for name, value in named.items())
+    terminal.remark(f"measured by {shown}", markup=False)
     return {"task": "surprisal", **told}
 
 
@@ -251,7 +258,7 @@ def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dic
     figures = {
         "file": path,
         "id": tables.analysed.id,
-        "tokens": len(tables.analysed),
+        "tokens": len(tables.tokens),
         "words": tables.words,
         "oov": sum(bool(row.oov) for row in tables.tokens),
         "log_prob": tables.log_prob,
