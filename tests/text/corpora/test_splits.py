@@ -43,7 +43,7 @@ def test_a_list_of_splits_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("  * GUM_a\n", r"splits\.md:1: a document is listed"), ("", "no splits are listed")],
+    [("  * GUM_a\n", r"splits\.md: no splits are listed"), ("", "no splits are listed")],
 )
 def test_a_damaged_list_of_splits_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "splits.md").write_text(text)
