@@ -1,11 +1,13 @@
 """Continuations: readable text, with the names and the entities that were asked for."""
 
 import re
+from typing import Any
 
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.agreement import MentionAgreement
+from entitynlm.generation.continuations import PartialText, generate_continuations
 from entitynlm.generation.generator import LONGEST_PHRASE, GeneratedWord
 from entitynlm.generation.request import ContinuationRequest
 from entitynlm.model.pretrained import Pretrained
@@ -84,3 +86,11 @@ def test_requests_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         generate_continuations(pretrained, PROMPT, ContinuationRequest(**options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("left", [1, 2])
+def test_no_noun_goes_on_with_a_mention_that_ends_early(left: int) -> None:
+    state: Any = None
+    word = GeneratedWord(1, 1, left, 0)
+    text = PartialText(state, ["the", "train"], False, MentionAgreement(), (), words=[word])
+    assert not text.stands_alone("station", people=True) and text.stands_alone("was", people=True)

@@ -151,8 +151,9 @@ class PartialText:
 
     def stands_alone(self, word: str, *, people: bool) -> bool:
         """Tell whether the next word may be in no mention; ``people``: also if it is a noun for persons."""
-        ended = bool(self.words) and self.words[-1].e > 0 and self.words[-1].l == 1
-        after = self.tokens[-1].lower() if ended else ""
+        after = (
+            self.tokens[-1].lower() if self.words and self.words[-1].e else ""
+        )  # a mention that is open ends here
         after = "" if after in POSSESSIVE_FORMS else after
         return self.agreement.stands_alone(word, begins=self.begins(), after=after, people=people)
 
