@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from entitynlm.lm.surprisal import SAMPLES_ON_LANGUAGE_MODEL, SURPRISAL_SAMPLES
+from entitynlm.lm.surprisal import SURPRISAL_SAMPLES
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.packaged import ON_SMOLLM2, SMALL
 from entitynlm.model.pretrained import load_pretrained
@@ -27,7 +27,7 @@ def test_errors_are_calibrated(name: str, seeds: int) -> None:
     encoded = pretrained.encoder.encode(Document("text", cut.tokens, cut.sentences))
     networks = pretrained.get("generative"), pretrained.get("causal")
     truth = estimate_words(*networks, encoded, particles=400, repeats=4, seed=1_000).log_probs
-    particles = SAMPLES_ON_LANGUAGE_MODEL if name == ON_SMOLLM2 else SURPRISAL_SAMPLES
+    particles = SURPRISAL_SAMPLES
     found = [estimate_words(*networks, encoded, particles=particles, seed=seed) for seed in range(seeds)]
     off = np.array([estimate.log_probs - truth for estimate in found]) / np.log(2)
     errors = np.array([estimate.errors for estimate in found]) / np.log(2)

@@ -8,6 +8,7 @@ Where mentions are sampled, all figures of tokens are those of a reader who has 
 of a text's beginning is the beginning of its table.
 """
 
+import bisect
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -38,8 +39,6 @@ Mentions = Literal["auto", "given", "sampled"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other numbers
 SURPRISAL_SAMPLES = 12
-SAMPLES_ON_LANGUAGE_MODEL = 7
-"""On a pretrained language model, whose words depend less on who is mentioned."""
 SURPRISAL_REPEATS = 8
 
 ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
@@ -205,7 +204,7 @@ def measure_surprisal(
     :param given: a text that is read first; rows are those of the document's own text.
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
-    :param samples: particles per repeat (None: 12, or 7 on a language model), and :param repeats: independent estimates,
+    :param samples: particles per repeat (None: 12), and :param repeats: independent estimates,
         whose spread is the error.
     :param top_words: if above 0, also columns for what was expected in a word's place (``next_words``), with so many words.
     """
@@ -215,7 +214,7 @@ def measure_surprisal(
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     model = pretrained.get("generative")
     if samples is None:
-        samples = SAMPLES_ON_LANGUAGE_MODEL if model.backbone.pretrained else SURPRISAL_SAMPLES
+        samples = SURPRISAL_SAMPLES
     for name, number in (("samples", samples), ("repeats", repeats)):
         if not isinstance(number, int) or number < 1:
             raise ConfigError(f"{name} is a whole number above 0, not {number!r}")
@@ -360,6 +359,7 @@ class _RowWriter:
         if self.reader is None:
             return []
         rows: list[MentionRow] = []
+        places: list[int] = []
         latest: dict[int, tuple[int, ...]] = {}  # word, sentence and number of each entity's latest mention
         sentences = self.text.encoded.sentence
         for place in np.flatnonzero(self.reader.mention_starts >= ALIKE).tolist():
@@ -369,8 +369,11 @@ class _RowWriter:
             mention = Mention(token, token + 1, self._name(entity))
             now = place, int(sentences[place]), len(rows)
             past = latest.get(entity)
+            if past is None and entity != place:  # first mentioned where a mention was less probable than not
+                past = entity, int(sentences[entity]), bisect.bisect(places, entity) - 1
             since = None if past is None else tuple(n - p for n, p in zip(now, past, strict=True))
             latest[entity] = now
+            places.append(place)
             expected = float(self.reader.mention_expected[place])
             rows.append(
                 MentionRow(
