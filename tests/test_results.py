@@ -6,12 +6,14 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import entitynlm
 from entitynlm.api import Choice, Surprisal
 from entitynlm.errors import DataError
+from entitynlm.lm.items import ItemTable
 from entitynlm.results import Result
 
 TEXT = "Ann saw Bo. She ran."
@@ -61,12 +63,20 @@ def test_what_plain_data_leaves_out_is_none_and_other_data_is_refused(results: l
             Choice.from_dict(wrong)  # type: ignore[arg-type]
 
 
-def test_rows_with_columns_of_their_own_are_pickled(model: Path, tmp_path: Path) -> None:
-    items = tmp_path / "items.tsv"
-    items.write_text("item\tcondition\tcontext\ttarget\tverb class\n1\ta\tAnn saw Bo.\tShe | ran.\tx\n")
-    for options in ({"top_words": 2}, {"rows": "mentions"}):
-        table = entitynlm.load(model).surprisal_of_items(items, samples=3, repeats=1, **options)
-        assert pickle.loads(pickle.dumps(table)) == table and table.row_type.__name__ == "ItemRow"
+def test_tables_of_items_keep_columns_of_their_own(model: Path, tmp_path: Path) -> None:
+    items, loaded = tmp_path / "items.tsv", entitynlm.load(model)
+    lines = ("1\ta\tAnn saw Bo.\tShe | ran.\tx", "1\tb\tAnn saw Bo.\tBo | ran.\ty")
+    items.write_text("\n".join(("item\tcondition\tcontext\ttarget\tverb class", *lines)))
+    options: list[dict[str, Any]] = [{"top_words": 2}, {"rows": "mentions"}, {"compare": "condition"}]
+    tables = [loaded.surprisal_of_items(items, samples=3, repeats=1, **own) for own in options]
+    for table in tables:
+        assert table.rows and table.rows[0].verb_class == ("" if table.about == "differences" else "x")
+        for again in (pickle.loads(pickle.dumps(table)), ItemTable.from_json(table.to_json())):
+            assert again == table and again.rows == table.rows and again.to_pandas().equals(table.to_pandas())
+    assert tables[0] != tables[1] and "top_2" in tables[0].to_pandas()
+    assert repr(tables[0]) == "<ItemTable: about='tokens', top_words=2, 1 kept, 4 rows>"
+    with pytest.raises(DataError, match="plain data of a result"):
+        ItemTable.from_dict({})
 
 
 def test_documents_go_through_a_process_pool(model: Path) -> None:

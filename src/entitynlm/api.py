@@ -271,7 +271,7 @@ class EntityNLM:
         items = items if compare is None else name_conditions(items, compare)
         pretrained = choose_spelling(self.pretrained, exact=white_space == "exact")
         measured = list(measure_items(pretrained, items, given=given, top_words=top_words, **options))
-        return tabulate_items(measured, rows, compare=compare is not None)
+        return tabulate_items(measured, "differences" if compare is not None else rows, top_words)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
         """Predict the next entity, at the end of a text or at one of its tokens.

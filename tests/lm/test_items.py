@@ -107,7 +107,7 @@ def test_marked_mentions_are_the_referents_of_regions() -> None:
         ("1", 1, "She", "ann", "A"),
         ("1", 2, "her it", "it", "A"),
     ]  # of nested ones, P sees the outer
-    frame = tabulate_items(measured).to_pandas()
+    frame = tabulate_items(measured, "tokens").to_pandas()
     assert frame.shape[0] == 3 and frame.list.tolist() == ["A"] * 3
 
 
@@ -117,7 +117,7 @@ def test_differences_have_all_measures_and_keep_columns() -> None:
         for number in (1, 2, 3) for name in ("ann", "bo")
     ]  # fmt: skip
     measured = list(measure_items(PRETRAINED, items, **SAMPLING))
-    table = tabulate_items(measured, compare=True)
+    table = tabulate_items(measured, "differences")
     row, mean = table.rows[0], table.rows[-1]
     two, one = measured[0].rows[0].referent_surprisal, measured[1].rows[0].referent_surprisal
     assert two is not None and one is not None and row.referent_surprisal == one - two != 0

@@ -41,7 +41,7 @@ def test_columns_are_there_on_request() -> None:
     items = [Item("1", "a", "Ann saw Bo.", ("She", "saw it ran"))]
     (measured,) = measure_items(pretrained, items, top_words=1)
     tokens = measure_surprisal(pretrained, items[0].make_document()[0], top_words=1).tokens
-    table = tabulate_items([measured]).to_pandas()
+    table = tabulate_items([measured], "tokens", 1).to_pandas()
     assert table["rank"].tolist() == [tokens[4].rank, tokens[5].rank]
     assert table["top_1"].tolist() == [tokens[4].top_1, tokens[5].top_1]
     assert table["next_entropy"].tolist() == [tokens[4].next_entropy, tokens[5].next_entropy]

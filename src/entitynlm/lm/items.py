@@ -12,7 +12,7 @@ import io
 import itertools
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +25,7 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.next_words import add_expected
 from entitynlm.lm.surprisal import ATTACHED, MentionRow, Surprisal, make_frame, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.results import add_columns
+from entitynlm.results import Result, add_columns
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import segment_text
 
@@ -249,7 +249,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
     starts = np.array([start for start, _ in tables.analysed.offsets])
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
     place_of = {int(token): place for place, token in enumerate(tables.encoded.origin.tolist()) if token >= 0}
-    row_type = add_expected(RegionRow, tables.top_words) if tables.top_words else RegionRow
+    row_type = choose_row("tokens", tables.top_words)
     expected = [column.name for column in fields(row_type) if column.kw_only]  # of a region's first word
     rows, deviations = [], []
     found_regions = np.searchsorted(region_starts, [row.start or 0 for row in tables.mentions], side="right")
@@ -368,41 +368,58 @@ def subtract(one: float | None, two: float | None) -> float | None:
     return None if one is None or two is None else one - two
 
 
-@dataclass(frozen=True)
-class ItemTable:
-    """Rows of regions, mentions or differences, with the columns of the file that are kept."""
+About = Literal["tokens", "mentions", "differences"]
 
-    row_type: type
+
+def choose_row(about: About, top_words: int = 0) -> type:
+    """Choose the type of the rows about the tokens of regions, mentions, or differences between conditions."""
+    if about == "mentions":
+        return add_columns(MentionRow, "ItemMentionRow", ("item", str), ("condition", str), ("region", int))
+    region_row = add_expected(RegionRow, top_words) if top_words else RegionRow
+    return region_row if about == "tokens" else DifferenceRow
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemTable(Result):
+    """Rows of regions, mentions or differences; ``kept`` names their columns that come from the file of items."""
+
+    about: About
+    top_words: int
+    kept: tuple[str, ...]
     rows: tuple[Any, ...]
+
+    @property
+    def row_type(self) -> type:
+        kept = ((name, str) for name in self.kept)
+        return add_columns(choose_row(self.about, self.top_words), "ItemRow", *kept)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "ItemTable":
+        made = super().from_dict(plain)
+        return replace(made, rows=tuple(made.row_type(**row) for row in made.rows))
 
     def to_pandas(self) -> Any:
         """Make a pandas DataFrame with the columns of the table that is written."""
         return make_frame(self.row_type, self.rows)
 
 
-def tabulate_items(
-    measured: Sequence[MeasuredItem], rows: Literal["tokens", "mentions"] = "tokens", *, compare: bool = False
-) -> ItemTable:
+def tabulate_items(measured: Sequence[MeasuredItem], about: About, top_words: int = 0) -> ItemTable:
     """Make the table of regions, of mentions, or of the differences between conditions."""
     pairs: list[tuple[dict[str, Any], dict[str, str]]]
-    if compare:
-        row_type: type = DifferenceRow
+    if about == "differences":
         pairs = [(asdict(row), others) for row, others in compare_conditions(measured)]
-    elif rows == "mentions":
-        names = [("item", str), ("condition", str), ("region", int)]
-        row_type = add_columns(MentionRow, "ItemMentionRow", *names)
+    elif about == "mentions":
         pairs = [
             ({**asdict(row), "item": found.item.item, "condition": found.item.condition, "region": region},
              found.item.others)
             for found in measured for region, row in found.mentions
         ]  # fmt: skip
     else:
-        row_type = next((type(row) for found in measured for row in found.rows), RegionRow)
         pairs = [(asdict(row), found.item.others) for found in measured for row in found.rows]
-    kept = name_kept(measured[0].item.others, row_type)
-    table_row = add_columns(row_type, "ItemRow", *((name, str) for name in kept))
-    found_rows = (table_row(**own, **dict(zip(kept, others.values(), strict=True))) for own, others in pairs)
-    return ItemTable(table_row, tuple(found_rows))
+    kept = tuple(name_kept(measured[0].item.others, choose_row(about, top_words)))
+    table = ItemTable(about, top_words, kept, ())
+    rows = (table.row_type(**own, **dict(zip(kept, others.values(), strict=True))) for own, others in pairs)
+    return replace(table, rows=tuple(rows))
 
 
 def name_kept(names: Iterable[str], row_type: type) -> list[str]:

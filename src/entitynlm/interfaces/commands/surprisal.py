@@ -245,7 +245,7 @@ def write_items(
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}
     measured = list(track(terminal, "items", measure_items(pretrained, items, **settings), len(items)))
-    table = tabulate_items(measured, rows, compare=compare is not None)
+    table = tabulate_items(measured, "differences" if compare is not None else rows, measuring.top_words)
     write_rows(table.rows, table.row_type, out, kind)
     terminal.write_json({**cite(model, pretrained, measuring, terminal), "items": len(items)})
 
