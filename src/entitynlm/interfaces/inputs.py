@@ -128,7 +128,9 @@ def check_mentions(document: Document) -> None:
     """Refuse a document without mentions where its own ones are to be used."""
     if not document.mentions:
         hint = "Annotate it first (entitynlm annotate --to jsonl)"
-        raise DataError("this text has no mentions to use", path=document.id, hint=hint)
+        raise DataError(
+            "this text has no mentions to use (--mentions given needs mentions)", path=document.id, hint=hint
+        )
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:
