@@ -55,7 +55,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "annotate picture.txt",
     "surprisal nothing.txt",
     "surprisal {text} --as xlsx",
-    "surprisal {text} --as parquet",
     "surprisal {text} --base 7",
     "surprisal {text} --repeats 0",
     "surprisal {text} --out {taken}",

@@ -153,7 +153,6 @@ def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, pl
 @pytest.mark.parametrize(
     ("module", "extra", "line"),
     [
-        ("pyarrow.parquet", "parquet", "surprisal {story} --model {model} {quick} --out {out}/a.parquet"),
         ("uvicorn", "web", "explore {story} --model {model} --no-browser"),
         ("transformers", "pretrained", "surprisal {story} --model huggingface:gpt2"),
         ("optuna", "scale", "sweep {corpus} --space {space} --out {out}/sweep"),

@@ -51,10 +51,8 @@ def test_quotation_marks_survive(model: Path) -> None:
     assert [row["token"] for row in read(result.stdout, ",")].count('"') == 4
 
 
-@pytest.mark.parametrize("kind", ["tsv", "csv", "json", "parquet"])
+@pytest.mark.parametrize("kind", ["tsv", "csv", "json"])
 def test_a_folder_gets_two_tables_per_text(model: Path, tmp_path: Path, kind: str) -> None:
-    if kind == "parquet":
-        parquet = pytest.importorskip("pyarrow.parquet")
     for name in ("one", "two"):
         (tmp_path / f"{name}.txt").write_text(STORY)
     (tmp_path / "empty.txt").write_text("")
@@ -65,11 +63,7 @@ def test_a_folder_gets_two_tables_per_text(model: Path, tmp_path: Path, kind: st
         f"{name}.{table}.{kind}" for name in ("one", "two", "empty") for table in ("tokens", "mentions")
     )
     path = out / f"one.tokens.{kind}"
-    if kind == "parquet":
-        columns = parquet.read_table(path).to_pydict()
-        assert list(columns)[:4] == LM_ZOO and len(columns["token"]) == 15 and columns["surprisal"][3] is None
-        assert parquet.read_table(out / "empty.mentions.parquet").num_rows == 0
-    elif kind == "json":
+    if kind == "json":
         assert [record["token"] for record in json.loads(path.read_text())][:3] == ["Ann", "saw", "Bo"]
     else:
         assert len(read(path.read_text(), "\t" if kind == "tsv" else ",")) == 15
@@ -107,7 +101,6 @@ def test_the_same_seed_gives_the_same_table(model: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["--as", "parquet"], ConfigError, "--out"),
         (["--json", "-"], ConfigError, "standard output"),
         (["missing.txt"], DataError, "no such file"),
         (["missing-*.txt"], DataError, "no file is called like this"),

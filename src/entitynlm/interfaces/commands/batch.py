@@ -20,11 +20,11 @@ from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import expand_files
 from entitynlm.model.packaged import hash_model
 from entitynlm.progress import track
-from entitynlm.row_files import Kind, check_kind
+from entitynlm.row_files import Kind
 from entitynlm.text.formats.registry import get_format, write_documents
 
 Input = Annotated[list[str], typer.Argument(metavar="INPUT", callback=expand_files)]
-TableKind = Annotated[Kind, typer.Option("--as", callback=check_kind, help="Kind of tables.")]
+TableKind = Annotated[Kind, typer.Option("--as", help="Kind of tables.")]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def batch_surprisal(
 
     Examples:
 
-      entitynlm batch surprisal stories.jsonl --out tables/ --as parquet
+      entitynlm batch surprisal stories.jsonl --out tables/ --as csv
     """
     settings = {"verb": "surprisal", "kind": kind, **asdict(measuring)}
     compute = partial(measuring.measure, terminal=Terminal(quiet=True))

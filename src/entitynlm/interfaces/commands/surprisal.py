@@ -148,7 +148,7 @@ def surprisal(
 
       entitynlm surprisal story.txt > story.tsv
       entitynlm surprisal chapter.txt --rows mentions --base nats
-      entitynlm surprisal "items/*.txt" --out tables/ --as parquet --json summary.json
+      entitynlm surprisal "items/*.txt" --out tables/ --as csv --json summary.json
       echo "Anna lost her key. She called Bob." | entitynlm surprisal
       entitynlm surprisal annotated.conllu --out annotated.csv
       entitynlm surprisal story.txt --model huggingface:smollm2
