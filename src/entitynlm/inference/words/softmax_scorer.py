@@ -15,7 +15,6 @@ could be off by more are scored the plain way. The pieces that open a word are i
 alone, which the end of a word needs, is the first part.
 """
 
-import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.products import apply_linear
 
 WORDS_AHEAD = 256
 """Words for which the language model's own probabilities are computed at once: W is read once for many."""
@@ -93,9 +93,6 @@ class SoftmaxWordScorer(WordScorer):
         self._lift = of_places.amax(1).exp().numpy()
         self._ahead_of: WordTables | None = None
         self._ahead: PiecesAhead | None = None
-        self._logits = weight.new_empty(
-            0
-        )  # memory that is used again: asking for it anew takes as long as filling it
         self.without_entities: list[float] = []  # log p of each word so far by the language model alone
 
     def _score_pairs(
@@ -131,12 +128,15 @@ class SoftmaxWordScorer(WordScorer):
         own_state[1:] = ids[:-1] != end
         rows = np.cumsum(own_state) - 1
         columns = np.where(ids == end, -1, self.output.columns[np.minimum(ids, end - 1)].numpy())
-        logits = self._compute_logits(tables.piece_states[some][own_state])
+        logits = self.output.logits(torch.from_numpy(tables.piece_states[some][own_state]))
         own = logits.numpy()[rows, columns].astype(np.float64)
         split = self.output.openers
         log_totals, opening, starts, openers, likely, probs = _split_likely(logits.numpy(), split, self._lift)
         shape = len(logits), self.places, 1 + self._rank
-        parts = (logits[:, :split] @ self._moments[:split], logits[:, split:] @ self._moments[split:])
+        parts = (
+            apply_linear(logits[:, :split], self._moments[:split].t()),
+            apply_linear(logits[:, split:], self._moments[split:].t()),
+        )
         others = torch.stack([part.view(shape) for part in parts], 1).numpy()
         log_probs = np.where(columns < 0, 0.0, own - log_totals[rows])
         self._ahead_of = tables
@@ -149,20 +149,6 @@ class SoftmaxWordScorer(WordScorer):
         del self.without_entities[segment.position :]
         self.without_entities += np.diff(until).tolist()
         return ahead
-
-    def _compute_logits(self, states: np.ndarray) -> Tensor:
-        """(S, D) → (S, V)."""
-        weight, bias = self.output.weight, self.output.bias
-        if self._logits.numel() < len(states) * len(weight):
-            self._logits = weight.new_empty(len(states) * len(weight))
-        logits = self._logits[: len(states) * len(weight)].view(len(states), -1)
-        torch.mm(torch.from_numpy(states).to(weight), weight.t(), out=logits)
-        return logits if bias is None else logits.add_(bias)
-
-    def fork(self) -> WordScorer:
-        other = copy.copy(self)
-        other._logits = self._logits[:0]
-        return other
 
 
 @njit(nogil=True, fastmath=FAST)

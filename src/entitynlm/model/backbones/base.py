@@ -24,6 +24,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.products import apply_linear
 from entitynlm.model.softmax import ClassSoftmax
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Span
@@ -82,7 +83,7 @@ class OutputLayer:
 
     def logits(self, u: Tensor) -> Tensor:
         """(N, D) → (N, V), in this layer's order."""
-        return nn.functional.linear(u, self.weight, self.bias)
+        return apply_linear(u, self.weight, self.bias)
 
     def log_prob(self, logits: Tensor, rows: Tensor, pieces: Tensor, opens: Tensor) -> Tensor:
         """(P,) log p of pieces from logits (N, V), of which each piece has a row; (P,) ``opens`` says that a word must open."""

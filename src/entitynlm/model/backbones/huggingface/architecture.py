@@ -5,6 +5,7 @@ import ctypes
 import inspect
 import sys
 from collections.abc import Set
+from contextlib import nullcontext
 from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from entitynlm.errors import ModelError, require
 from entitynlm.model.language_models import EXTRA, WEIGHT_FILES
+from entitynlm.model.products import FEWEST_ROWS, FastProducts
 
 Tensors = tuple[Tensor, ...]
 ATTENTION_WINDOW = 1024
@@ -84,7 +86,8 @@ class LayerStack:
         captured: dict[int, Tensor] = {}
         handles = [_capture(self.stack, layer, captured) for layer in wanted if layer < self.layers]
         try:
-            output = self.module(input_ids=ids, past_key_values=cache, use_cache=True, **options)
+            with FastProducts() if ids.numel() >= FEWEST_ROWS else nullcontext():
+                output = self.module(input_ids=ids, past_key_values=cache, use_cache=True, **options)
         finally:
             for handle in handles:
                 handle.remove()

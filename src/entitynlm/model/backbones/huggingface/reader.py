@@ -32,6 +32,7 @@ from entitynlm.model.backbones.huggingface.architecture import (
     has_bfloat16,
     has_static_rotation,
 )
+from entitynlm.model.products import apply_linear
 
 TILE = 16
 """Pieces are read in multiples of these, so that products of matrices go by whole tiles and round alike in a text and in its
@@ -156,7 +157,7 @@ class LanguageModelRuntime:
 
     def logits(self, states: Tensor) -> Tensor:
         """(…, V) unnormalised log-probabilities of the next piece, from states (…, D) of the last layer."""
-        return nn.functional.linear(states, self.output_weight, self.output_bias)
+        return apply_linear(states, self.output_weight, self.output_bias)
 
     def read(
         self,
