@@ -25,7 +25,7 @@ class PlainLanguageModel(nn.Module):
         self.dropout = config.dropout
         self.embedding = nn.Embedding(words, config.embedding_size)
         self.lstm = nn.LSTM(config.embedding_size, config.hidden_size)
-        self.words = make_softmax(config, words, 0, classes)
+        self.words = make_softmax(config, words, classes)
         initialise(self)
 
     def forward(self, batch: "Padded") -> Tensor:

@@ -22,7 +22,6 @@ from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import BUCKET_EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
-from entitynlm.model.softmax import ClassSoftmax
 
 
 @dataclass(eq=False)  # two entities may have equal vectors
@@ -217,17 +216,12 @@ class SlowTwin:
             return backbone.log_probs(u[None], place)[0, x]
         words = backbone.softmax
         assert words is not None
-        if isinstance(words, ClassSoftmax):
-            c = int(words.class_of[x])
-            weights, members = words.weights(backbone.embedding.weight), words.class_of[words.word_of] == c
-            classes = torch.log_softmax(words.class_weight @ u + words.class_bias, 0)
-            within = weights[members] @ u + words.word_bias[members]
-            slot = int(words.slot_of[x]) - int(members.nonzero()[0])
-            return classes[c] + within[slot] - torch.logsumexp(within, 0)
-        weight = words.weight if words.weight is not None else backbone.embedding.weight
-        logits = weight @ u + words.bias
-        possible = torch.arange(len(logits)) != words.unpredictable
-        return logits[x] - torch.logsumexp(logits[possible], 0)
+        c = int(words.class_of[x])
+        weights, members = words.weights(backbone.embedding.weight), words.class_of[words.word_of] == c
+        classes = torch.log_softmax(words.class_weight @ u + words.class_bias, 0)
+        within = weights[members] @ u + words.word_bias[members]
+        slot = int(words.slot_of[x]) - int(members.nonzero()[0])
+        return classes[c] + within[slot] - torch.logsumexp(within, 0)
 
     def _create_entity(self, mention_type: int, t: int) -> Tensor:
         """Eq. 7."""

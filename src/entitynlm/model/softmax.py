@@ -1,7 +1,7 @@
-"""Word distributions: the class-factored softmax of equation 6 and, as an option, a full one.
+"""Word distributions: the class-factored softmax of equation 6 and, as one of a single class, a full one.
 
 Class-factored: p(x | u) = p(class of x | u) · p(x | class, u). Words are stored class by class, so the weights of a class are a
-slice; positions are sorted by class, and each class costs one small product forward and two backward. All of it is one autograd
+slice; positions are sorted by class, and each class costs small products, one forward and two backward. All of it is one autograd
 node, because a node per class would cost more than its arithmetic.
 
 A distribution over many words is computed for a few hundred positions at a time, so that its numbers stay in the cache.
@@ -62,8 +62,8 @@ class _WithinClass(torch.autograd.Function):
             grad_logits = log_probs.exp().mul_(-g)
             grad_logits.scatter_add_(1, slots_sorted[start:end, None] - first, g)
             torch.mm(grad_logits, weight[first:last], out=grad_u[start:end])
-            torch.mm(grad_logits.t(), u_sorted[start:end], out=grad_weight[first:last])
-            grad_bias[first:last] = grad_logits.sum(0)
+            grad_weight[first:last].addmm_(grad_logits.t(), u_sorted[start:end])
+            grad_bias[first:last] += grad_logits.sum(0)
         return grad_u.index_select(0, groups.inverse), grad_weight, grad_bias, None, None
 
 
@@ -77,8 +77,9 @@ class Groups:
         present, starts = np.unique(classes[order], return_index=True)
         ends = np.append(starts[1:], len(order))[: len(starts)]  # no position, no group
         self.bounds = [
-            (int(s), int(e), int(offsets[c]), int(offsets[c + 1]))
+            (start, min(start + POSITIONS_AT_ONCE, int(e)), int(offsets[c]), int(offsets[c + 1]))
             for c, s, e in zip(present, starts, ends, strict=True)
+            for start in range(s, e, POSITIONS_AT_ONCE)
         ]
         self.order = torch.from_numpy(order).to(device)
         self.inverse = torch.from_numpy(inverse).to(device)
@@ -139,36 +140,10 @@ class ClassSoftmax(nn.Module):
         return out
 
 
-class FullSoftmax(nn.Module):
-    """One softmax over all words that can be predicted."""
-
-    def __init__(self, size: int, words: int, unpredictable: int, tied: bool = False) -> None:
-        super().__init__()
-        self.unpredictable = unpredictable
-        self.weight = nn.Parameter(torch.empty(words, size)) if not tied else None
-        self.bias = nn.Parameter(torch.zeros(words))
-
-    def log_probs(self, u: Tensor, tied: Tensor | None = None) -> Tensor:
-        """(N, V) the whole distribution."""
-        return F.log_softmax(F.linear(u, *self._parameters_of(tied)), dim=-1)
-
-    def forward(self, u: Tensor, x: Tensor, tied: Tensor | None = None) -> Tensor:
-        """(N,) log p(x | u)."""
-        return pick_log_softmax(u, *self._parameters_of(tied), x)
-
-    def _parameters_of(self, tied: Tensor | None) -> tuple[Tensor, Tensor]:
-        weight = self.weight if self.weight is not None else tied
-        assert weight is not None
-        nothing = torch.tensor([self.unpredictable], device=weight.device)
-        return weight, self.bias.index_fill(0, nothing, -torch.inf)
-
-
-def make_softmax(
-    config: ModelConfig, words: int, start: int, classes: WordClasses | None
-) -> ClassSoftmax | FullSoftmax:
-    """Make the word distribution that a configuration asks for."""
+def make_softmax(config: ModelConfig, words: int, classes: WordClasses | None) -> ClassSoftmax:
+    """Make the word distribution that a configuration asks for; a full softmax is one with a single class."""
     if config.softmax == "full":
-        return FullSoftmax(config.hidden_size, words, start, config.tied)
+        classes = WordClasses(np.minimum(np.arange(words), 1) - 1)
     if classes is None:
         raise ConfigError("the class-factored softmax needs word classes")
     if len(classes.class_of) != words:

@@ -21,7 +21,7 @@ from entitynlm.model.backbones.base import (
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
+from entitynlm.model.softmax import ClassSoftmax, make_softmax
 from entitynlm.text.document import Span
 
 LstmCarry = tuple[Tensor, Tensor]
@@ -45,9 +45,9 @@ class LstmBackbone(Backbone):
         self.start_word = start
         self.embedding = nn.Embedding(words, config.embedding_size)
         self.lstm = nn.LSTM(config.embedding_size, config.hidden_size)
-        self.softmax: ClassSoftmax | FullSoftmax | None = None
+        self.softmax: ClassSoftmax | None = None
         if config.mode in ("generative", "rnnlm"):
-            self.softmax = make_softmax(config, words, start, classes)
+            self.softmax = make_softmax(config, words, classes)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class LstmBackbone(Backbone):
         return self.softmax.log_probs(u, self._tied())
 
     def class_factors(self) -> tuple[ClassSoftmax, Tensor | None] | None:
-        return (self.softmax, self._tied()) if isinstance(self.softmax, ClassSoftmax) else None
+        return None if self.softmax is None else (self.softmax, self._tied())
 
     def _tied(self) -> Tensor | None:
         return self.embedding.weight if self.config.tied else None
