@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from click.testing import Result
-from safetensors import safe_open
+from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 import entitynlm
@@ -66,9 +67,11 @@ def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path
     assert (
         stored["notes"]["training"]["generative"]["training"]["learning_rate"] == 0.003
     )  # of pretrained.toml
-    for path in out.glob("**/*.safetensors"):  # nothing of the language model's own
-        with safe_open(path, "pt") as tensors:
-            shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
+    stored_weights = [load_file(path) for path in out.glob("*.safetensors")]
+    stored_weights += [torch.load(path, weights_only=True)["weights"] for path in out.glob("**/*.pt")]
+    assert len(stored_weights) == 5  # P, Q and the resolver, and two checkpoints
+    for tensors in stored_weights:  # nothing of the language model's own
+        shapes = [tensor.shape for tensor in tensors.values()]
         assert not any(PIECES in shape or PIECES + 1 in shape for shape in shapes)
     again = train(corpus, language_model, out, "--parts", "generative,causal,resolver", "--resume")
     assert again.exit_code == 0, again.output

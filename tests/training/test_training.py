@@ -1,6 +1,7 @@
 """Training: batches, the loop, checkpoints that resume to the same result, settings, and what is stored."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -107,26 +108,18 @@ def test_resuming_gives_the_same_weights(
     assert (whole / "log.jsonl").read_text().count("\n") == 2
 
 
-def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_path: Path) -> None:
-    train_pretrained(
-        stories[:6],
-        stories[6:],
-        make_settings(),
-        parts=("generative",),
-        seed=2,
-        folder=tmp_path,
-        progress=StopAfter(1),
-    )
+def test_resuming_from_what_can_not_be_used_is_refused(stories: list[Document], tmp_path: Path) -> None:
+    train, dev = stories[:6], stories[6:]
+    resume = partial(train_pretrained, train, dev, make_settings(), parts=("generative",), folder=tmp_path)
+    resume(seed=2, progress=StopAfter(1))
     with pytest.raises(ModelError, match="other settings"):
-        train_pretrained(
-            stories[:6],
-            stories[6:],
-            make_settings(),
-            parts=("generative",),
-            seed=3,
-            folder=tmp_path,
-            resume=True,
-        )
+        resume(seed=3, resume=True)
+    checkpoint = tmp_path / "checkpoints" / "generative.pt"
+    content = checkpoint.read_bytes()
+    for damaged in (content[: len(content) // 2], b"PK", b""):
+        checkpoint.write_bytes(damaged)
+        with pytest.raises(ModelError, match=r"generative\.pt: this checkpoint can't be used"):
+            resume(seed=2, resume=True)
 
 
 def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ renamed into its place when every byte of it is on the disk: whatever happens to
 """
 
 import copy
-import json
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +15,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from entitynlm.config import TrainingConfig, to_dict
@@ -211,31 +208,20 @@ class Training:
         """Write the checkpoint, if there is to be one."""
         if self.checkpoint is None:
             return
-        optimizer = self.optimizer.state_dict()
-        tensors = {
-            **{f"weights.{name}": value for name, value in self.network.state_dict().items()},
-            **{f"best.{name}": value for name, value in self.best_weights.items()},
-            **{
-                f"optimizer.{index}.{name}": torch.as_tensor(value)
-                for index, values in optimizer["state"].items()
-                for name, value in values.items()
-            },
-        }
         state = {
-            "progress": asdict(self.state),
-            "groups": optimizer["param_groups"],
             "settings": self.describe(),
+            "progress": asdict(self.state),
+            "weights": self.network.state_dict(),
+            "best": self.best_weights,
+            "optimizer": self.optimizer.state_dict(),
         }
-        own = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
         with write_atomically(self.checkpoint, "wb", durable=True) as stream:
-            stream.write(save(own, {"state": json.dumps(state)}))
+            torch.save(state, stream)
 
     def load(self, path: Path) -> None:
         """Go on from where a checkpoint was written, which must have been made with the same settings."""
         try:
-            with safe_open(path, "pt") as stored_file:
-                state = json.loads(stored_file.metadata()["state"])
-                tensors = {name: stored_file.get_tensor(name) for name in stored_file.keys()}  # noqa: SIM118
+            state = torch.load(path, map_location="cpu", weights_only=True)
             stored, settings = state["settings"], self.describe()
             if different := sorted(
                 key for key in {*stored, *settings} if stored.get(key) != settings.get(key)
@@ -244,20 +230,15 @@ class Training:
                     f"{path}: this checkpoint was made with other settings ({', '.join(different)}); "
                     "train into another folder, or without --resume"
                 )
-            parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "optimizer": {}}
-            for key, value in tensors.items():
-                part, _, name = key.partition(".")
-                parts[part][name] = value
-            self.network.load_state_dict(parts["weights"])
-            self.best_weights = parts["best"]
-            moments: dict[int, dict[str, Tensor]] = {}
-            for key, value in parts["optimizer"].items():
-                index, name = key.split(".", 1)
-                moments.setdefault(int(index), {})[name] = value
-            self.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
+            self.network.load_state_dict(state["weights"])
+            self.best_weights = state["best"]
+            self.optimizer.load_state_dict(state["optimizer"])
             self.state = TrainingState(**state["progress"])
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"{path}: this checkpoint can't be used ({error})") from error
+        except ModelError:
+            raise
+        except Exception as error:  # torch has no error of its own for a damaged file
+            reason = str(error).partition("\n")[0][:100]
+            raise ModelError(f"{path}: this checkpoint can't be used ({reason})") from error
 
 
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:

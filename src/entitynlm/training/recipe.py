@@ -165,7 +165,7 @@ def run_training(
 ) -> bool:
     """Train a part to its end, with a checkpoint and a log in ``folder``; False if it was interrupted."""
     mode = training.network.config.mode
-    training.checkpoint = checkpoint = folder and folder / "checkpoints" / f"{mode}.safetensors"
+    training.checkpoint = checkpoint = folder and folder / "checkpoints" / f"{mode}.pt"
     if resume and checkpoint and checkpoint.exists():
         training.load(checkpoint)
         if on_epoch:
