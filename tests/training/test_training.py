@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm import EntityNLM
+from entitynlm.config import to_dict
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Progress
@@ -176,7 +177,7 @@ def test_every_shipped_configuration_loads(name: str) -> None:
         model, training = settings.for_part(mode)
         assert model.mode == mode
         assert training.epochs >= 1
-    assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))).to_dict() == settings.to_dict()
+    assert Settings.from_dict(json.loads(json.dumps(to_dict(settings)))) == settings
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def train_pretrained(
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
     """Tell whether a stored model is what these settings and this seed make, as far as it got."""
     encoder, data = pretrained.encoder, settings.data
-    different = ["preprocessing"] if encoder.recipe != settings.recipe else []
+    different = ["preprocessing"] if encoder.recipe != settings.preprocessing else []
     if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):
         different.append("data")
     for mode, notes in pretrained.notes.get("training", {}).items():
@@ -117,7 +117,7 @@ def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folde
 def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:
     return Encoder.fit(
         train,
-        recipe=settings.recipe,
+        recipe=settings.preprocessing,
         tokenizer=find_backbone(settings.model).make_tokenizer(settings.model),
         singletons=settings.data.singletons,
         typed=settings.data.typed,

@@ -10,9 +10,8 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -23,7 +22,6 @@ from entitynlm.model.encoding.variables import Singletons
 
 PRETRAINED = Path(__file__).resolve().parents[1] / "resources" / "pretrained.toml"
 OTHER_PARTS = ("causal", "rnnlm")
-SECTIONS = ("preprocessing", "data", "model", "training", *OTHER_PARTS, "resolver")
 
 
 class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,16 +57,16 @@ class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     partial_documents: Positive = 60
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All settings of a training: ``overrides`` differ from P for each other part."""
+class Settings(msgspec.Struct, frozen=True):
+    """All settings of a training, a field per section; ``causal`` and ``rnnlm`` have what differs from P."""
 
-    recipe: Recipe = field(default_factory=Recipe)
-    data: DataSettings = field(default_factory=DataSettings)
-    model: ModelConfig = field(default_factory=ModelConfig)
-    training: TrainingConfig = field(default_factory=TrainingConfig)
-    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    resolver: ResolverSettings = field(default_factory=ResolverSettings)
+    preprocessing: Recipe = Recipe()
+    data: DataSettings = DataSettings()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+    causal: dict[str, Any] = {}
+    rnnlm: dict[str, Any] = {}
+    resolver: ResolverSettings = ResolverSettings()
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
         """Make the configuration of one part: that of P with the part's own section laid over it."""
@@ -78,40 +76,26 @@ class Settings:
             model["tied"] = False  # a proposal has no output words to tie anything to
         if mode == "rnnlm":
             training["weights"] = (1.0, 1.0, 1.0, 1.0)  # there is but one part of the loss to weigh
-        for key, value in self.overrides.get(mode, {}).items():
+        for key, value in getattr(self, mode, {}).items():
             target = model if key in model else training
             target[key] = value
         return from_dict(ModelConfig, model), from_dict(TrainingConfig, training)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "preprocessing": to_dict(self.recipe),
-            "data": to_dict(self.data),
-            "model": to_dict(self.model),
-            "training": to_dict(self.training),
-            **{mode: dict(values) for mode, values in self.overrides.items()},
-            "resolver": to_dict(self.resolver),
-        }
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
         """Settings from nested plain values; anything unknown is an error that names it."""
-        for name in sorted(set(values) - set(SECTIONS)):
-            raise ConfigError(f"unknown section [{name}]; there are {', '.join(SECTIONS)}")
-        overrides = {mode: dict(values[mode]) for mode in OTHER_PARTS if values.get(mode)}
-        known = {*ModelConfig.__struct_fields__, *TrainingConfig.__struct_fields__}
-        for mode, section in overrides.items():
-            for key in section:
-                if key not in known or key == "mode":
-                    raise ConfigError(f"unknown setting {key!r} in [{mode}]")
-        return cls(
-            from_dict(Recipe, values.get("preprocessing", {})),
-            from_dict(DataSettings, values.get("data", {})),
-            from_dict(ModelConfig, values.get("model", {})),
-            from_dict(TrainingConfig, values.get("training", {})),
-            overrides,
-            from_dict(ResolverSettings, values.get("resolver", {})),
-        )
+        kinds = get_type_hints(cls)
+        for name in sorted(set(values) - set(kinds)):
+            raise ConfigError(f"unknown section [{name}]; there are {', '.join(kinds)}")
+        known = {*ModelConfig.__struct_fields__, *TrainingConfig.__struct_fields__} - {"mode"}
+        for mode in OTHER_PARTS:
+            for key in sorted(set(values.get(mode, {})) - known):
+                raise ConfigError(f"unknown setting {key!r} in [{mode}]")
+        sections = {
+            name: section if name in OTHER_PARTS else from_dict(kinds[name], section)
+            for name, section in values.items()
+        }
+        return cls(**sections)
 
 
 def load_settings(

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from filelock import FileLock
 
-from entitynlm.config import load_toml
+from entitynlm.config import load_toml, to_dict
 from entitynlm.errors import ConfigError, DataError, EntityNLMError, require
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
@@ -68,7 +68,7 @@ def sweep(
         drawn = draw_settings(points, trial) if trial else {}
         return load_settings(config, {**changes, **drawn}, language_model=backbone)
 
-    definition: list[Any] = [make_settings().to_dict(), points, seed]
+    definition: list[Any] = [to_dict(make_settings()), points, seed]
     opened = open_corpus(corpus, format=format)
     train, dev = list(opened.documents("train")), list(opened.documents("dev"))
     definition += [document.tokens for document in (*train, *dev)]
@@ -101,7 +101,7 @@ def sweep(
 def write_settings(path: Path, settings: Settings) -> None:
     """Write settings as a TOML file, which has no value for None."""
     lines = []
-    for name, section in settings.to_dict().items():
+    for name, section in to_dict(settings).items():
         lines.append(f"[{name}]")
         lines += [f"{key} = {json.dumps(value)}" for key, value in section.items() if value is not None]
     write_text(path, "\n".join([*lines, ""]))
