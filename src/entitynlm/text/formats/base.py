@@ -64,6 +64,11 @@ def ignore(oddity: Oddity) -> None:
     """Drop an oddity: the default report."""
 
 
+Row = tuple[int, str]
+"""A line and its number."""
+Comments = dict[str, str]
+
+
 @dataclass
 class Source:
     """An open file with its name and a place to report oddities to.
@@ -118,6 +123,30 @@ class Source:
                 pieces.append(b"#" + other)
         if pieces:
             yield b"".join(pieces)
+
+    def blocks(self) -> Iterator[tuple[int, Comments, list[Row]]]:
+        """Yield the lines between two blank ones: the number of the first line, comments (``# key = value``), rows."""
+        first = 0
+        comments: Comments = {}
+        rows: list[Row] = []
+        for number, line in self.lines():
+            if line.startswith("#"):
+                if rows:
+                    message = "a comment after the rows of a sentence was read as the start of the next"
+                    self.report(message, number)
+                    yield first, comments, rows
+                    first, comments, rows = 0, {}, []
+                key, _, value = line[1:].partition("=")
+                comments[key.strip()] = value.strip()
+                first = first or number
+            elif line and not line.isspace():
+                rows.append((number, line))
+                first = first or number
+            elif first:
+                yield first, comments, rows
+                first, comments, rows = 0, {}, []
+        if first:
+            yield first, comments, rows
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from entitynlm.text.document import Document, Span
-from entitynlm.text.formats.base import Source
+from entitynlm.text.formats.base import Comments, Row, Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter
 from entitynlm.text.formats.conllu.entities import EntityReader
 from entitynlm.text.formats.conllu.spacing import TextBuilder
@@ -21,9 +21,6 @@ _CUT_ROW = re.compile(r"[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){0,9}\Z")
 _COMMENT = re.compile(r"#\s*(?:newdoc\b|sent_id\s*=|global\.Entity\s*=|text\s*=\s)")
 
 NOT_A_ROW = "this is not a row of CoNLL-U"
-
-Row = tuple[int, str]
-Comments = dict[str, str]
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -47,7 +44,7 @@ def read(source: Source) -> Iterator[Document]:
     header: list[str] | None = None
     draft: _ConlluBuilder | None = None
     unnamed = 0
-    for line, comments, rows in _read_blocks(source):
+    for line, comments, rows in source.blocks():
         if comments.get("global.Entity"):
             header = comments["global.Entity"].split("-")
         if "newdoc" in comments or "newdoc id" in comments or (draft is None and rows):
@@ -63,31 +60,6 @@ def read(source: Source) -> Iterator[Document]:
             draft.add_sentence(comments, rows)
     if draft is not None:
         yield draft.finish()
-
-
-def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
-    """Yield the lines between two blank ones: the number of the first line, comments, rows."""
-    first = 0
-    comments: Comments = {}
-    rows: list[Row] = []
-    for number, line in source.lines():
-        if line.startswith("#"):
-            if rows:
-                message = "a comment after the rows of a sentence was read as the start of the next"
-                source.report(message, number)
-                yield first, comments, rows
-                first, comments, rows = 0, {}, []
-            key, _, value = line[1:].partition("=")
-            comments[key.strip()] = value.strip()
-            first = first or number
-        elif line and not line.isspace():
-            rows.append((number, line))
-            first = first or number
-        elif first:
-            yield first, comments, rows
-            first, comments, rows = 0, {}, []
-    if first:
-        yield first, comments, rows
 
 
 @dataclass
