@@ -164,6 +164,37 @@ def test_tags_after_a_call_and_with_a_clause() -> None:
     ]
 
 
+def test_tags_have_a_past_tense_and_may_describe_who_speaks() -> None:
+    text = (
+        "— The boat , they say , is lost .| Nobody must go out .|— I know it , said old Tom , but the nets are wet .|"
+        "— Let them be .| Leave the nets , she said .|— They were new ....| Ida wept .|— I say , they 're here , he cried ."
+    )
+    assert quote_sentences(text) == [
+        "— The boat , they say , is lost . Nobody must go out .",
+        "— I know it ,",
+        "but the nets are wet .",
+        "— Let them be . Leave the nets ,",
+        "— They were new ....",
+        "— I say , they 're here ,",
+    ]
+
+
+def test_a_tag_in_a_sentence_that_tells_something_else_does_not_go_on_with_the_speech() -> None:
+    text = "— Come in !| he said .|— Not I !| Turning , she began to sing .| The door fell shut .|— Ida ! he cried ."
+    assert quote_sentences(text) == ["— Come in !", "— Not I !", "— Ida !"]
+
+
+def test_a_full_stop_of_an_abbreviation_may_end_what_is_said() -> None:
+    """Else the mark after "P.M." would open a quotation of what is told up to the next mark."""
+    text = (
+        '" We , Nora Vale and her brother , who own the mill near the old bridge , have made it known to the whole town '
+        'that the mill will open again upon Monday the third , at two in the afternoon of that same day , P.M. " '
+        'And the miller bowed to the left and to the right .|" It will , " he said .'
+    )
+    assert quote_sentences(text)[-1] == '" It will , "'
+    assert "miller" not in " ".join(quote_sentences(text))
+
+
 def test_a_dash_in_the_middle_of_a_sentence_may_open_a_line() -> None:
     """Sentence splitters leave "Very good . — Well" together; a sentence that tells ends a speech all the same."""
     text = (

@@ -16,9 +16,11 @@ from entitynlm.text.word_forms import find_past
 FEWEST_TAGS = 2
 """Lines with a tag, at least, before dashes are taken for dialogue."""
 SPOKEN = frozenset(
-    "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have will can ca wo shall sir".split()
+    "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve n't n’t do does has have will can ca wo shall sir".split()
 )
 PAST_AUXILIARIES = frozenset(("was", "were", "had", "did"))
+MODALS = frozenset(("should", "must", "might", "could"))
+"""Past tenses to the dictionary, which say nothing of the time: "They must be left here."."""
 NOT_BEFORE_PAST = frozenset((*DETERMINERS, "be", "been", "being", "to"))
 """A participle or a noun follows: "be cured", "the put"."""
 TAG_BEGINNING = 8
@@ -83,23 +85,31 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
         if first >= limit:
             break
         words = document.tokens[first : min(last, limit)]
-        if words[-1] != ":" and find_tag(document.tokens, first, last):
+        if words[-1] != ":" and _has_tag(document.tokens, first, last):
             continue  # "Where? he asked." may go on with what he asks
         if words[-1] == ":" or _narrates(words):
             return first
     return limit
 
 
+def _has_tag(tokens: Sequence[str], start: int, end: int) -> bool:
+    """Tell whether a tag begins a sentence or stands in it: "Play fair, he said."; not "Ceasing, he began to …"."""
+    last = start + 1 if tokens[start].endswith("ing") else end
+    return any(tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start, last))
+
+
 def _narrates(words: Sequence[str]) -> bool:
     """Tell whether a sentence is narration: in the past tense, and about other people."""
     lowered = [word.lower() for word in words]
-    if words[-1] in ("?", "!") or not SPOKEN.isdisjoint(lowered):
+    if words[-1] in ("?", "!") or words[-1].startswith("..") or not SPOKEN.isdisjoint(lowered):
         return False
     pairs = pairwise(["", *lowered])
     return any(_is_past(word) and before not in NOT_BEFORE_PAST for before, word in pairs)
 
 
 def _is_past(word: str) -> bool:
+    if word in MODALS:
+        return False
     return word in PAST_AUXILIARIES or word in QUOTATION_VERBS or find_past(word) is not None
 
 
@@ -149,14 +159,16 @@ def _find_verb(words: Sequence[str]) -> int:
     """Find the place after the subject and the verb with which a tag begins, in either order; 0 if there are none."""
     lowered = [*(word.lower() for word in words), ""]
     if lowered[0] in QUOTATION_VERBS:
-        return 2 if len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED) else 0
-    if lowered[0] == "i" and lowered[1] in QUOTATION_VERBS and words[2:3] and words[2] in STOPS:
-        return 2
+        inverted = lowered[1] in INVERTED or any(word[0].isupper() for word in words[1:3])
+        return 2 if inverted else 0
+    if lowered[0] == "i" and lowered[1] in QUOTATION_VERBS and find_past(lowered[1]) and words[2:3]:
+        return 2 if words[2] in STOPS else 0
     described = lowered[0] in ARTICLES
     for place, (word, low) in enumerate(zip(words, lowered, strict=False)):
         if low in (SPEECH_VERBS if described else QUOTATION_VERBS):
             fits = low not in ("went", "put") or lowered[place + 1] in ("on", "in")
-            return place + 1 if place and fits else 0
+            told = low.endswith("s") or find_past(low)  # not "they say", "you know"
+            return place + 1 if place and fits and told else 0
         described = described or low in ("'s", "’s")
         named = word[0].isupper() or low in TITLES or (not place and low in SPEAKERS)
         if low in ("i", "you") or not (named or (described and not _is_past(low) and low not in STOPS)):

@@ -30,8 +30,8 @@ DOUBLE_IGNORED = 3.0
 
 
 def ends_clause(token: str) -> bool:
-    """Tell whether a closing mark after this token ends speech: ".", ",", "?!", "--", "well--" and the like."""
-    return token in STOPS or not token.strip(".,;:!?…") or token.endswith(("--", "—", "…", "..."))
+    """Tell whether a closing mark after this token ends speech: ".", ",", "?!", "P.M.", "--", "well--" and the like."""
+    return token in STOPS or not token.strip(".,;:!?…") or token.endswith(("--", "—", "…", "."))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Costs:
         cost = 0.0 if begins else 0.3 if self._may_precede(before) else 1.0
         if token in OPENERS:
             return 0.2 * cost
-        cost += 2.0 * ends_clause(after) + 1.5 * (begins and after[0].islower())
+        cost += 2.0 * self._precedes_stop(place) + 1.5 * (begins and after[0].islower())
         cost += 1.5 * self._follows_tag(place)
         if STRAIGHT_MARKS[token] == SINGLE and cost >= 1.0:
             cost += 3.0
