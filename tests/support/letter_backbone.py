@@ -147,8 +147,8 @@ class LetterBackbone(Backbone):
         log_probs = torch.log_softmax(self._mask(self.output(u), places), -1)
         return log_probs.gather(1, pieces[:, None]).squeeze(1)
 
-    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
-        scores = self._mask(self.output(u), torch.full((len(u),), place))
+    def log_probs(self, u: Tensor, places: Tensor | int = 0) -> Tensor:
+        scores = self._mask(self.output(u), torch.as_tensor(places).expand(len(u)))
         return scores - scores.logsumexp(-1, keepdim=True)
 
     def start(self) -> Tensor:

@@ -7,8 +7,9 @@ Equation 6 knows the entity of a word and not whether a mention starts there, so
 words fit: a known entity counts with the probability of the expressions that it may be called by, and where a word does not fit,
 R and E are drawn again, too. Drawing R and E first and then a word that fits them would put "he" where no pronoun can stand.
 
-What reads pieces is a coroutine: it yields a piece with the carry to read it after, and gets the carry after it. So several
-continuations, each with its own coroutine, are read by the language model together (:func:`run_together`).
+What reads pieces is a coroutine: it yields a piece with the carry to read it after and gets the carry after it, or yields a state
+and gets the distribution over the next piece. So several continuations, each with its own coroutine, are read and predicted by
+the language model together (:func:`run_together`).
 """
 
 import math
@@ -16,7 +17,7 @@ from collections.abc import Callable, Collection, Sequence
 from collections.abc import Generator as Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from torch import Tensor
 from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.readings import make_row
-from entitynlm.inference.story_state import Expectation, StoryState, create_entities
+from entitynlm.inference.story_state import Expectation, StoryState, create_entities, log_prob_pieces
 from entitynlm.model.backbones.base import Backbone, Carry
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
@@ -40,8 +41,10 @@ LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen w
 Words = tuple[int, ...]
 """Ids of the words of an expression."""
 Result = TypeVar("Result")
-Reading = Coroutine[tuple[Carry, int], Carry, Result]
-"""A coroutine that asks for pieces to be read."""
+Prediction = tuple[StoryState, Tensor, int]
+"""A request for equation 6: a state, h (1, S) after the latest piece, and the place of the next one."""
+Reading = Coroutine[tuple[Carry, int] | Prediction, Any, Result]
+"""A coroutine that asks for pieces to be read and predicted."""
 DrawnWord = tuple[int, Words, Carry]
 """A word, its pieces, and what the backbone carries after them."""
 PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
@@ -97,18 +100,29 @@ class GeneratedWord(NamedTuple):
 
 @torch.no_grad()
 def run_together(backbone: Backbone, readings: Sequence[Reading[Result]]) -> list[Result]:
-    """Run coroutines to their ends; the pieces that all of them wait for are read at once."""
+    """Run coroutines to their ends; the pieces that all of them wait for are read at once, and predicted at once before."""
     results: dict[int, Result] = {}
-    carries: dict[int, Carry] = dict.fromkeys(range(len(readings)))
-    while carries:
-        waiting: dict[int, tuple[Carry, int]] = {}
-        for number, carry in carries.items():
+    answers: dict[int, Any] = dict.fromkeys(range(len(readings)))
+    pieces: dict[int, tuple[Carry, int]] = {}
+    while answers:
+        predictions: dict[int, Prediction] = {}
+        for number, answer in answers.items():
             try:
-                waiting[number] = readings[number].send(carry)
+                request = readings[number].send(answer)
             except StopIteration as end:
                 results[number] = end.value
-        found = backbone.step_each(*zip(*waiting.values(), strict=True)) if waiting else []
-        carries = dict(zip(waiting, found, strict=True))
+                continue
+            if len(request) == 2:
+                pieces[number] = request
+            else:
+                predictions[number] = request
+        if predictions:
+            states, hidden, places = zip(*predictions.values(), strict=True)
+            found = log_prob_pieces(states, torch.cat(hidden), torch.tensor(places))
+            answers = dict(zip(predictions, found, strict=True))
+        else:
+            after = backbone.step_each(*zip(*pieces.values(), strict=True)) if pieces else []
+            answers, pieces = dict(zip(pieces, after, strict=True)), {}
     return [results[number] for number in range(len(readings))]
 
 
@@ -193,10 +207,9 @@ class Generator:
             before = pieces
         return weight
 
-    @staticmethod
-    def _read_pieces(carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
+    def _read_pieces(self, carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
         """Let the backbone read some pieces; returns what it carries on."""
-        for piece in pieces:
+        for piece in filter(self.network.backbone.reads, pieces):
             carry = yield carry, piece
         return carry
 
@@ -286,7 +299,7 @@ class Generator:
             carry = state.carry
             if read:
                 carry = yield from self._read_pieces(tree[read[:-1]][0], read[-1:])
-            log_probs = state.log_prob_pieces(self.network.backbone.state(carry), place)
+            log_probs = yield state, self.network.backbone.state(carry), place
             log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
             tree[read] = (carry, torch.softmax(sharpen(log_probs, constraints).double().cpu(), -1))
         return tree[read][1]

@@ -288,9 +288,9 @@ def create_entities(network: EntityNetwork, noise: Tensor) -> np.ndarray:
 
 
 @torch.no_grad()
-def log_prob_pieces(states: Sequence[StoryState], h: Tensor, place: int = 0) -> Tensor:
-    """(n, V) equation 6 for every piece at a place of the next word, given the open mention (or none) of each of n states of one
-    network; h (1, S) is before the word.
+def log_prob_pieces(states: Sequence[StoryState], h: Tensor, places: Tensor | int = 0) -> Tensor:
+    """(n, V) equation 6 for every piece at a place, or (n,) places, of the next word, given the open mention (or none) of each of
+    n states of one network; h (1, S) or (n, S) is before the word.
     """
     network, device = states[0].network, states[0].network.W_r.device
     mentions = [(state.open_type, max(1, state.history.remaining), state.starts) for state in states]
@@ -300,4 +300,4 @@ def log_prob_pieces(states: Sequence[StoryState], h: Tensor, place: int = 0) -> 
     vectors = np.stack([state.e_current for state in states])
     We = network.project_entity(torch.from_numpy(vectors).to(device))
     h = network.backbone.output_states(h)
-    return network.log_prob_words(h, We, torch.from_numpy(positions).to(device), place)
+    return network.log_prob_words(h, We, torch.from_numpy(positions).to(device), places)

@@ -109,10 +109,10 @@ class EntityNetwork(nn.Module):
         return self.backbone.log_prob(self.additions.add_positions(u, positions), pieces, places)
 
     def log_prob_words(
-        self, h: Tensor, We: Tensor, positions: Tensor | None = None, place: int = 0
+        self, h: Tensor, We: Tensor, positions: Tensor | None = None, places: Tensor | int = 0
     ) -> Tensor:
-        """Give the whole distribution over words, or over the pieces at a place of a word: (N, V)."""
-        return self.backbone.log_probs(self.additions.add_positions(h + We, positions), place)
+        """Give the whole distribution over words, or over the pieces at a place, or (N,) places, of a word: (N, V)."""
+        return self.backbone.log_probs(self.additions.add_positions(h + We, positions), places)
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
 

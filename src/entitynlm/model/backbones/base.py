@@ -137,8 +137,8 @@ class Backbone(nn.Module):
         """
 
     @abstractmethod
-    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
-        """(N, V) the whole distribution over the piece at this place; impossible ones have -inf."""
+    def log_probs(self, u: Tensor, places: Tensor | int = 0) -> Tensor:
+        """(N, V) the whole distribution over the piece at a place, or (N,) places; impossible ones have -inf."""
 
     @abstractmethod
     def start(self) -> Carry:
@@ -151,6 +151,10 @@ class Backbone(nn.Module):
     @abstractmethod
     def step(self, carry: Carry, pieces: Tensor) -> Carry:
         """Read one more piece (B,) of each document; returns the carry after it."""
+
+    def reads(self, piece: int) -> bool:
+        """Tell whether a piece is read, or only says where a word ends."""
+        return True
 
     def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
         """Read one more piece after each of several documents, whose carries are apart; a backbone may read them together."""

@@ -125,7 +125,7 @@ class LstmBackbone(Backbone):
         result: Tensor = self.softmax(u, pieces, self._tied())
         return result
 
-    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
+    def log_probs(self, u: Tensor, places: Tensor | int = 0) -> Tensor:
         assert self.softmax is not None
         return self.softmax.log_probs(u, self._tied())
 

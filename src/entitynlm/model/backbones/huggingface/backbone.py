@@ -30,6 +30,7 @@ from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.products import FEW_ROWS
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Span
 
@@ -190,24 +191,26 @@ class HuggingFaceBackbone(Backbone):
         new[1:] = (u[1:] != u[:-1]).any(1)  # END and the piece after it are predicted from one state
         return output.log_prob(output.logits(u[new]), new.cumsum(0) - 1, pieces, places == OPEN)
 
-    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
-        output = self.output_layer().to(u)
-        if self._latest is not None and torch.equal(self._latest[0], u):
-            log_probs = self._latest[1].clone()
-        else:
-            log_probs = torch.log_softmax(output.logits(u), -1)
-            # after an END the next word begins at the same state
-            if len(u) == 1 and not torch.is_grad_enabled():
-                self._latest = (u.clone(), log_probs.clone())
+    def log_probs(self, u: Tensor, places: Tensor | int = 0) -> Tensor:
+        output, log_probs = self.output_layer().to(u), self._predict(u)
+        places = torch.as_tensor(places, device=u.device).expand(len(u))[:, None]
         log_openers = log_probs[:, : output.openers].logsumexp(-1, keepdim=True)
-        end = torch.full_like(log_openers, -torch.inf)
-        if place == OPEN:
-            log_probs = log_probs - log_openers
-            log_probs[:, output.openers :] = -torch.inf
-        elif place == CONTINUE:
-            log_probs[:, : output.openers] = -torch.inf
-            end = log_openers
-        return torch.cat([log_probs[:, output.columns], end], 1)
+        end = log_openers.masked_fill(places != CONTINUE, -torch.inf)
+        opens = torch.arange(log_probs.shape[1], device=u.device) < output.openers
+        impossible = ((places == OPEN) & ~opens) | ((places == CONTINUE) & opens)
+        log_probs = log_probs - log_openers.masked_fill(places != OPEN, 0)
+        return torch.cat([log_probs.masked_fill(impossible, -torch.inf)[:, output.columns], end], 1)
+
+    def _predict(self, u: Tensor) -> Tensor:
+        """(N, V) log-probabilities of all pieces but END; few rows are kept: after END the next word begins at the same state."""
+        if self._latest is not None and u.shape[1:] == self._latest[0].shape[1:]:
+            same = (u[:, None] == self._latest[0]).all(-1)
+            if bool(same.any(1).all()):
+                return self._latest[1][same.int().argmax(1)]
+        log_probs = torch.log_softmax(self.output_layer().to(u).logits(u), -1)
+        if len(u) <= FEW_ROWS and not torch.is_grad_enabled():
+            self._latest = (u.clone(), log_probs)
+        return log_probs
 
     # -- going on piece by piece -------------------------------------------------------------------------------------
 
@@ -222,15 +225,12 @@ class HuggingFaceBackbone(Backbone):
             return carry  # END is a decision, and nothing that is read
         return self.runtime.step(carry, pieces, self.layers)
 
+    def reads(self, piece: int) -> bool:
+        return piece < self.runtime.pieces
+
     def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
-        found = list(carries)
-        real = [number for number, piece in enumerate(pieces) if piece < self.runtime.pieces]
-        if real:
-            joined = tuple(carries[number][0] for number in real)
-            after = self.runtime.step(joined, torch.tensor([pieces[number] for number in real]), self.layers)
-            for past, number in zip(after, real, strict=True):
-                found[number] = (past,)
-        return found
+        pasts = tuple(past for (past,) in carries)
+        return [(past,) for past in self.runtime.step(pasts, torch.tensor(pieces), self.layers)]
 
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
         return tuple(carry[document] for document in documents)
