@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fastapi")
 
-from entitynlm.explorer import routes
 from support.fuzz_targets import TARGETS, remove_folders
 from support.strategies import damaged
 
@@ -24,10 +23,7 @@ SECONDS = 20  # for one input
 
 @pytest.fixture(scope="module", autouse=True)
 def _folders() -> Iterator[None]:
-    """The explorer's target reads uploads in this process, which must not outlast this module."""
-    read_file = routes.read_file
     yield
-    routes.read_file = read_file
     remove_folders()
 
 

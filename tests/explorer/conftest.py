@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from entitynlm.explorer import uploads
 from entitynlm.explorer.application import make_app
 from entitynlm.explorer.texts import TextShelf
 from support.explorer import TOKEN, make_shelf, wait_until
@@ -48,12 +47,6 @@ class Client:
 
     def open(self, text: str = STORY, **more: Any) -> str:
         return str(self.wait(self.post("/texts", text=text, **more)["id"])["id"])
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let uploads be read on a machine that runs other tests, where a process may need a minute to start."""
-    monkeypatch.setattr(uploads, "SECONDS", 600.0)
 
 
 @pytest.fixture(scope="session")

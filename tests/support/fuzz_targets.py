@@ -266,14 +266,12 @@ class Explorer:
 
     def __init__(self) -> None:
         import entitynlm
-        from entitynlm.explorer import routes, uploads
         from entitynlm.explorer.application import make_app
         from entitynlm.explorer.models import ModelShelf
         from entitynlm.explorer.texts import TextShelf
         from entitynlm.model.pretrained import save_pretrained
         from support.small_bundles import make_bundle
 
-        routes.read_file = uploads.read_one  # a process for each input would take a second
         save_pretrained(make_bundle()[0], make_folder("http"))
         models = ModelShelf(["small"], lambda name: entitynlm.load(make_folder("http")))
         models.get("small")

@@ -1,15 +1,36 @@
-"""Files that go from the explorer: annotations in any writable format, and tables."""
+"""Files that come to the explorer, and those that go from it: annotations in any writable format, and tables."""
 
 import dataclasses
+import itertools
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from entitynlm.errors import DataError
 from entitynlm.explorer.texts import Text
 from entitynlm.row_files import write_rows
 from entitynlm.text.document import Document
-from entitynlm.text.formats.registry import get_format, write_documents
+from entitynlm.text.formats.registry import get_format, read_upload, write_documents
+
+MOST_UNPACKED = 20 << 20  # bytes: a file of a few kilobytes can unpack to gigabytes
+MOST_OTHERS = 5  # documents of a file that are named, besides the one that is opened
+
+
+def read_file(content: bytes, name: str) -> tuple[Document, list[str]]:
+    """Read the first document of a file that is in memory, with remarks about the file."""
+    remarks: list[str] = []
+    documents = read_upload(
+        content, name, most=MOST_UNPACKED, on_oddity=lambda oddity: remarks.append(oddity.message)
+    )
+    found = next(documents, None)
+    if found is None:
+        raise DataError("there is no document in this file", path=name, expected="a text with a word in it")
+    del remarks[5:]
+    others = [document.id for document in itertools.islice(documents, MOST_OTHERS)]
+    if others:
+        remarks.insert(0, f"this is the document {found.id}; the file also has {', '.join(others)}")
+    return found, remarks
 
 
 def write_annotation(document: Document, format: str) -> tuple[bytes, str]:

@@ -13,9 +13,8 @@ from entitynlm import __version__
 from entitynlm.errors import Busy, ConfigError, DataError
 from entitynlm.explorer import schemas
 from entitynlm.explorer.edits import edit
-from entitynlm.explorer.files import make_stem, write_annotation, write_table
+from entitynlm.explorer.files import make_stem, read_file, write_annotation, write_table
 from entitynlm.explorer.texts import ANSWER_WITHIN, MOST_WORDS_OF_A_TEXT, By, Missing, Text, TextShelf, follow
-from entitynlm.explorer.uploads import read_file, read_one
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import FORMATS
 
@@ -100,7 +99,7 @@ class Routes:
                 raise Missing(f"there is no example {wanted.example!r}; there are {', '.join(EXAMPLES)}")
             title, path = EXAMPLES[wanted.example]
             name = title.partition(" (")[0]
-            document, _ = read_one(path.read_bytes(), name)
+            document, _ = read_file(path.read_bytes(), name)
             return self._show(self.open_document(document, name, wanted.model))
         from entitynlm.api import as_document
 
