@@ -20,7 +20,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import DataError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
-from entitynlm.interfaces.cli import VERBS, make_verb
+from entitynlm.interfaces.cli import make_verb
 from entitynlm.model.backbones.base import BACKBONES
 from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
 from entitynlm.model.encoding.encoder import Encoder
@@ -75,7 +75,7 @@ def test_files_named_in_the_recipes_exist() -> None:
 
 
 def test_names_are_in_the_files_given_with_them() -> None:
-    """As in "`PARTS` (`src/entitynlm/training/settings.py`)" or "`VERBS` in `…`"."""
+    """As in "`PARTS` (`src/entitynlm/training/settings.py`)" or "`PANELS` in `…`"."""
     text = " ".join(CONTRIBUTING.split())
     pairs = re.findall(r"`([A-Za-z_.]+)` (?:\(|in |of )`((?:src|tests)/[\w/]+\.py)`", text)
     assert len(pairs) >= 9
@@ -188,9 +188,7 @@ def test_the_recipe_for_a_command_works(tmp_path: Path, monkeypatch: pytest.Monk
     made.__dict__.update(run_recipe("add a command", module))
     monkeypatch.setitem(sys.modules, module, made)
     monkeypatch.chdir(tmp_path)
-    (place,) = re.findall(r'`"longest": "(.*?)",`', CONTRIBUTING)
-    monkeypatch.setitem(VERBS, "longest", place)
-    command = make_verb("longest", VERBS["longest"])
+    command = make_verb("longest")
     write_documents([RUNNING_EXAMPLE], "story.jsonl", "jsonl")
     assert "the coffee shop" in invoke(command, "story.jsonl")
     figures = json.loads(invoke(command, "story.jsonl", "--at-least", "3", "--json", "-"))

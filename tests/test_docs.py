@@ -85,7 +85,7 @@ def test_examples_are_commands(path: Path, line: str) -> None:
     check_command(line)
 
 
-@pytest.mark.parametrize("line", [line for place in VERBS.values() for line in list_help_examples(place)])
+@pytest.mark.parametrize("line", [line for path in VERBS for line in list_help_examples(path)])
 def test_examples_of_the_help_are_commands(line: str) -> None:
     check_command(line.rpartition(" | ")[2])
 

@@ -100,7 +100,7 @@ def load_once(load: Callable[..., Any]) -> Callable[..., Any]:
 
 def collect() -> list[tuple[str, list[str]]]:
     pages = [(page.stem, list_commands(page.read_text(encoding="utf-8"))) for page in PAGES]
-    helps = [(f"help-{name.replace(' ', '-')}", list_help_examples(place)) for name, place in VERBS.items()]
+    helps = [(f"help-{name.replace(' ', '-')}", list_help_examples(name)) for name in VERBS]
     return [(name, lines) for name, lines in [*pages, *helps] if lines]
 
 

@@ -64,9 +64,9 @@ SMALL = {
 }
 
 
-def list_help_examples(place: str) -> list[str]:
-    """The lines below "Examples:" in the docstring of a verb, whose function is named as in the table of verbs."""
-    text = make_verb("", place).help or ""
+def list_help_examples(path: str) -> list[str]:
+    """The lines below "Examples:" in the docstring of a verb."""
+    text = make_verb(path).help or ""
     return re.findall(r"^  (\S.*)$", text.partition("Examples:")[2], re.MULTILINE)
 
 

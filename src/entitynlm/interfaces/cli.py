@@ -6,10 +6,10 @@ with one readable message for a wrong call, which is found before torch is impor
 
 import contextlib
 import gc
-import importlib
 import io
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -21,40 +21,18 @@ from entitynlm.errors import EntityNLMError
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
-VERBS = {  # a verb, and where its function is in the folder commands; a group of verbs is called like a module there
-    "annotate": "annotate:annotate",
-    "surprisal": "surprisal:surprisal",
-    "report": "report:report",
-    "explore": "explore:explore",
-    "characters": "characters:characters",
-    "batch annotate": "batch:batch_annotate",
-    "batch surprisal": "batch:batch_surprisal",
-    "batch characters": "batch:batch_characters",
-    "generate": "generate:generate",
-    "predict-entity": "predict_entity:predict_entity",
-    "score": "score:score",
-    "rerank": "rerank:rerank",
-    "data list": "data:list_corpora",
-    "data get": "data:get",
-    "data stats": "data:stats",
-    "data convert": "data:convert",
-    "data check": "data:check",
-    "data show": "data:show",
-    "train": "train:train",
-    "sweep": "sweep:sweep",
-    "models": "models:models",
-    "evaluate books": "evaluate_books:evaluate_books",
-    "evaluate coref": "evaluate:evaluate_coref",
-    "evaluate entity": "evaluate:evaluate_entity",
-    "evaluate lm": "evaluate:evaluate_lm",
-}
-PANELS = {  # of the help
+PANELS = {  # the verbs as the help groups them; the function of "data get" is data_get in the module data of the folder commands
     "Read and write texts": (
-        "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity",
+        "annotate", "surprisal", "report", "explore", "characters", "batch annotate", "batch surprisal", "batch characters",
+        "generate", "predict-entity",
     ),
     "Coreference systems": ("score", "rerank"),
-    "Corpora, training, experiments": ("data", "train", "sweep", "models", "evaluate"),
+    "Corpora, training, experiments": (
+        "data list", "data get", "data stats", "data convert", "data check", "data show", "train", "sweep", "models",
+        "evaluate books", "evaluate coref", "evaluate entity", "evaluate lm",
+    ),
 }  # fmt: skip
+VERBS = [path for paths in PANELS.values() for path in paths]
 
 
 class VerbGroup(TyperGroup):
@@ -73,26 +51,26 @@ class VerbGroup(TyperGroup):
         if name not in self.commands:
             return None
         path = f"{self.under}{name}"
-        command = make_verb(name, VERBS[path]) if path in VERBS else self.make_group(name)
-        panels = (panel for panel, names in PANELS.items() if name in names)
+        command = make_verb(path) if path in VERBS else self.make_group(name)
+        panels = (panel for panel, paths in PANELS.items() if name in {path.split()[0] for path in paths})
         command.rich_help_panel = None if self.under else next(panels)
         return command
 
     def make_group(self, name: str) -> Any:
         """Make the group of verbs that share a first word; its help is the docstring of the module of that name."""
-        told = importlib.import_module(f"entitynlm.interfaces.commands.{name}").__doc__
+        told = import_module(f"entitynlm.interfaces.commands.{name}").__doc__
         layout: dict[str, Any] = {"no_args_is_help": True, "context_settings": HELP_NAMES, "help": told}
         return VerbGroup(name=name, under=f"{name} ", **layout)
 
 
-def make_verb(name: str, place: str) -> Any:
+def make_verb(path: str) -> Any:
     """Import the function of a verb, and make a command of it."""
     from entitynlm.interfaces.options import make_command
 
-    module, _, function = place.partition(":")
-    verb = getattr(importlib.import_module(f"entitynlm.interfaces.commands.{module}"), function)
+    module, function = (words.replace("-", "_") for words in (path.split()[0], path.replace(" ", "_")))
+    verb = getattr(import_module(f"entitynlm.interfaces.commands.{module}"), function)
     app = typer.Typer(add_completion=False)
-    app.command(name, context_settings=HELP_NAMES)(make_command(verb))
+    app.command(path.split()[-1], context_settings=HELP_NAMES)(make_command(verb))
     command: Any = get_command(app)
     for thing in (command, *command.params):  # rich would take square brackets for markup and print nothing
         if getattr(thing, "help", None):

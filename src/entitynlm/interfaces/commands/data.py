@@ -24,7 +24,7 @@ from entitynlm.text.formats.registry import get_format, write_documents
 CORPORA_FOLDER = Path("corpora")  # where corpora are kept unless --out says otherwise
 
 
-def list_corpora(*, terminal: Terminal) -> None:
+def data_list(*, terminal: Terminal) -> None:
     """List the known corpora: what they are, their licence, how to get them, whether they are in the folder corpora."""
     lines, rows = [], []
     for offer in CATALOGUE.values():
@@ -47,7 +47,7 @@ def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
     return "yes" if present >= needed else f"{present} of {len(offer.files)} files" if present else "no"
 
 
-def get(
+def data_get(
     *,
     name: Annotated[str, typer.Argument()],
     out: options.OptionalFolder = None,
@@ -107,7 +107,7 @@ def _remark_oddities(terminal: Terminal, path: str, total: int) -> None:
         terminal.remark(f"{total:,} oddities on the way; `{check}` lists them", markup=False)
 
 
-def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
+def data_stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
     """Count documents, sentences, words, mentions and entities per split.
 
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the number of
@@ -130,7 +130,7 @@ def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Te
     terminal.write_json({"corpus": opened.name, "splits": splits})
 
 
-def convert(
+def data_convert(
     *,
     source: Annotated[str, typer.Argument(metavar="IN", callback=options.check_exists)],
     target: Annotated[str, typer.Argument(metavar="OUT", callback=options.check_writable)],
@@ -186,7 +186,7 @@ def _choose_targets(corpus: Corpus, target: str, to: str, split: str | None) -> 
     return [(name, Path(target) / f"{name}{form.suffix}") for name in corpus.splits]
 
 
-def check(
+def data_check(
     *,
     paths: Annotated[list[str], typer.Argument(metavar="PATH…")],
     strict: bool = False,
@@ -233,7 +233,7 @@ def check(
         raise typer.Exit(2 if failed else 1)
 
 
-def show(
+def data_show(
     *,
     corpus: options.Corpus,
     document: options.DocumentId = None,
