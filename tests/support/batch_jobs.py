@@ -15,8 +15,9 @@ from entitynlm.interfaces.batch.job import (
     plan_shards,
     write_lines,
 )
-from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
+from entitynlm.interfaces.commands.characters import CharacterOptions, list_tables
 from entitynlm.interfaces.options import ModelOptions
+from entitynlm.interfaces.outputs import write_tables
 
 NAMES = ("Ann", "Bo", "Zoe")
 
@@ -41,7 +42,8 @@ def write_corpus(folder: Path, documents: int = 12) -> Path:
 
 def make_worker(model: Path, out: Path) -> Worker:
     """A worker that lists characters."""
-    endings, write = (".characters.tsv", ".quotations.tsv"), partial(CHARACTER_TABLES.write, kind="tsv")
+    endings = (".characters.tsv", ".quotations.tsv")
+    write = partial(write_tables, list_tables=list_tables, kind="tsv")
     return Worker(
         ModelOptions(str(model), "cpu", 1), out, None, endings, CharacterOptions(least=1).list, write
     )

@@ -1,27 +1,19 @@
 """``entitynlm annotate``: the mentions of a text, and which of them refer to one entity."""
 
-import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD, check_outputs
+from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, count, print_path
-from entitynlm.interfaces.inputs import (
-    Files,
-    KeepText,
-    choose_format,
-    is_folder,
-    name_outputs,
-    read_inputs,
-    require_mentions,
-)
+from entitynlm.interfaces.console import Terminal, count
+from entitynlm.interfaces.inputs import Files, KeepText, choose_format, read_inputs, require_mentions
+from entitynlm.interfaces.outputs import name_files, write_files
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 
@@ -89,8 +81,7 @@ def annotate(
         to = choose_format(to, out, "jsonl")
     elif to and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --to both want standard output; give --out a file")
-    targets = name_files(files, out, to)
-    check_outputs(targets.values())
+    targets = name_files(files, out if to else STANDARD, [get_format(to).suffix] if to else [])
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if annotating.keep_mentions:
         documents = require_mentions(documents, "--keep-mentions", terminal)
@@ -112,7 +103,7 @@ def annotate(
     if to is None:
         show(work(), terminal, sentences)
     else:
-        write_all(work(), targets, out, to, terminal)
+        write_files(work(), targets, partial(write_documents, format=to), terminal)
     tokens, seconds = (sum(figure[key] for figure in figures) for key in ("tokens", "seconds"))
     speed = tokens / max(seconds, 1e-9)
     terminal.remark(
@@ -130,30 +121,6 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
             terminal.print()
         terminal.print(f"── {document.id}", style="dim", markup=False)
         show_document(terminal, document, sentences=sentences)
-
-
-def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
-    """Name the file in the folder ``out`` for each text; none where all texts go to one place."""
-    if to is None or out == STANDARD or not is_folder(out):
-        return {}
-    suffix = get_format(to).suffix
-    return {path: Path(out) / f"{name}{suffix}" for path, name in name_outputs(paths).items()}
-
-
-def write_all(
-    annotated: Iterator[tuple[str, Document]], targets: dict[str, Path], out: str, to: str, terminal: Terminal
-) -> None:
-    """Write all texts into one file, or one file per text into a folder."""
-    if not targets:
-        write_documents((document for _, document in annotated), out, to)
-        if out != STANDARD:
-            terminal.remark(f"wrote {print_path(out)}", markup=False)
-        return
-    written = 0
-    for path, of_file in itertools.groupby(annotated, key=lambda pair: pair[0]):
-        write_documents((document for _, document in of_file), targets[path], to)
-        written += 1
-    terminal.remark(f"wrote {count(written, 'file')} in {print_path(out)}", markup=False)
 
 
 def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.batch import job
 from entitynlm.interfaces.batch.job import plan_shards
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
-from entitynlm.interfaces.commands.characters import CHARACTER_TABLES, CharacterOptions
+from entitynlm.interfaces.commands.characters import CharacterOptions, list_tables
 from entitynlm.interfaces.commands.surprisal import TableOptions
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import expand_files
+from entitynlm.interfaces.outputs import write_tables
 from entitynlm.model.packaged import hash_model
 from entitynlm.progress import track
 from entitynlm.row_files import Kind
@@ -134,7 +135,7 @@ def batch_surprisal(
     """
     settings = {"verb": "surprisal", "kind": kind, **asdict(measuring)}
     compute = partial(measuring.measure, terminal=Terminal(quiet=True))
-    write = partial(measuring.pair_tables().write, kind=kind)
+    write = partial(write_tables, list_tables=measuring.list_tables, kind=kind)
     batch.run(settings, (f".tokens.{kind}", f".mentions.{kind}"), compute, write, terminal)
 
 
@@ -146,5 +147,5 @@ def batch_characters(
     Writes the two tables of entitynlm characters for each shard. Shards, restarts and failed documents: batch annotate --help.
     """
     settings = {"verb": "characters", "kind": kind, **asdict(listing)}
-    write = partial(CHARACTER_TABLES.write, kind=kind)
+    write = partial(write_tables, list_tables=list_tables, kind=kind)
     batch.run(settings, (f".characters.{kind}", f".quotations.{kind}"), listing.list, write, terminal)

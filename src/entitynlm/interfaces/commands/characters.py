@@ -1,11 +1,10 @@
 """``entitynlm characters``: who is in a book, what they say and do, and with whom."""
 
 import functools
-import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -20,11 +19,11 @@ from entitynlm.characters.tables import (
     show_counts,
 )
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD, check_outputs
+from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count
 from entitynlm.interfaces.inputs import Files, KeepText, check_mentions, read_inputs
-from entitynlm.interfaces.table_pairs import TablePair
+from entitynlm.interfaces.outputs import Tables, name_files, write_files, write_tables
 from entitynlm.row_files import Kind, choose_kind
 from entitynlm.text.document import Document
 
@@ -99,7 +98,7 @@ def characters(
     if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --as both want standard output; give one of them a file")
     table_kind = choose_kind(kind, out)
-    check_outputs(itertools.chain(*CHARACTER_TABLES.name_files(files, out, table_kind).values()))
+    targets = name_files(files, out, [f".{name}.{table_kind}" for name in get_args(Table)])
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     load = functools.cache(
         partial(model.load, terminal)
@@ -119,20 +118,17 @@ def characters(
         for _, cast in work():
             show(cast, terminal)
     else:
-        CHARACTER_TABLES.write_all(work(), files, out, table_kind, rows, terminal)
+        only = rows if out == STANDARD else None
+        write = partial(write_tables, list_tables=list_tables, kind=table_kind, only=only)
+        write_files(work(), targets, write, terminal)
     terminal.write_json({"task": "characters", "model": model.model, "documents": summary})
 
 
-def get_row_types() -> tuple[type, type]:
-    return CharacterRow, QuotationRow
-
-
-def list_rows(cast: Cast) -> tuple[Iterable[Any], Iterable[Any]]:
-    """List the rows of characters and of quotations."""
-    return list_character_rows(cast), list_quotation_rows(cast)
-
-
-CHARACTER_TABLES = TablePair(("characters", "quotations"), get_row_types, list_rows)
+def list_tables() -> Tables:
+    return {
+        "characters": (CharacterRow, list_character_rows),
+        "quotations": (QuotationRow, list_quotation_rows),
+    }
 
 
 def show(cast: Cast, terminal: Terminal) -> None:

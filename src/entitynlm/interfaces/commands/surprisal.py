@@ -7,9 +7,10 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -18,7 +19,7 @@ from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import Files, KeepText, read_inputs, require_mentions
-from entitynlm.interfaces.table_pairs import TablePair
+from entitynlm.interfaces.outputs import Tables, name_files, write_files, write_tables
 from entitynlm.progress import track
 from entitynlm.row_files import Kind, choose_kind, write_rows
 
@@ -79,15 +80,12 @@ class TableOptions(SurprisalOptions):
     given: Annotated[str, typer.Option(metavar="TEXT")] = ""
     top_words: Annotated[int, typer.Option(metavar="N", min=0, max=1000)] = 0
 
-    def pair_tables(self) -> TablePair:
-        """Pair the tables of tokens and of mentions, which have the columns that are asked for."""
-        return TablePair(("tokens", "mentions"), self.get_row_types, attrgetter("tokens", "mentions"))
-
-    def get_row_types(self) -> tuple[type, type]:
-        """Import the dataclasses of the rows, with torch."""
+    def list_tables(self) -> Tables:
+        """List the tables, which have the columns that are asked for."""
         from entitynlm.lm.surprisal import MentionRow, get_token_row
 
-        return get_token_row(self.top_words), MentionRow
+        tokens = get_token_row(self.top_words), attrgetter("tokens")
+        return {"tokens": tokens, "mentions": (MentionRow, attrgetter("mentions"))}
 
 
 @dataclass(frozen=True)
@@ -182,8 +180,7 @@ def surprisal(
             raise ConfigError("--compare has rows of differences: give it without --rows and --top-words")
         write_items(items, compare, model, measuring, spelling, out, table_kind, rows, terminal)
         return
-    tables = measuring.pair_tables()
-    check_outputs(itertools.chain(*tables.name_files(files, out, table_kind).values()))
+    targets = name_files(files, out, [f".{name}.{table_kind}" for name in get_args(Table)])
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
@@ -198,7 +195,9 @@ def surprisal(
             figures.append(summarise(path, found, time.perf_counter() - started))
             yield path, found
 
-    tables.write_all(measure(), files, out, table_kind, rows, terminal)
+    only = rows if out == STANDARD else None
+    write = partial(write_tables, list_tables=measuring.list_tables, kind=table_kind, only=only)
+    write_files(measure(), targets, write, terminal)
     terminal.write_json({**cite(model, pretrained, measuring, terminal), "documents": figures})
 
 
