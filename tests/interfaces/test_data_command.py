@@ -236,7 +236,7 @@ def test_a_corpus_does_not_fit_on_standard_output(run: Run, corpus: Path) -> Non
         assert result.code == 2
         assert "name a folder for OUT, or one of them with --split" in result.err
     result = run("data", "convert", corpus, "-", "--to", "jsonl", "--split", "dev", "--json", "-")
-    assert "can't both go to standard output" in result.err
+    assert "both want standard output" in result.err
 
 
 # -- list and get --------------------------------------------------------------------------------------------

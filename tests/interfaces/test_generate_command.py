@@ -50,7 +50,7 @@ def test_prose_is_written_with_its_mentions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["-"], DataError, "no word to go on from"),
+        (["-"], DataError, "there is no word in it"),
         (["--plan", "--next-entity", "Zoe"], ConfigError, "nothing to decide"),
         (["--temperature", "0"], ConfigError, "temperature"),
         (["--top-p", "2"], ConfigError, "top-p"),

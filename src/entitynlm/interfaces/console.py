@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.cache import cache_folder
+from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, make_printable, write_text
 from entitynlm.interfaces.options import Colour, Force, Json, Quiet
 from entitynlm.model.language_models import strip_prefix
@@ -80,6 +81,11 @@ class Terminal(Progress):
     def remark(self, *things: Any, **options: Any) -> None:
         """Print a remark on standard error; nothing with ``--quiet``."""
         self.err.print(*map(_clean, things), **_keep_lines(things, options))
+
+    def check_standard(self, out: str) -> None:
+        """Refuse to write to standard output where ``--json -`` has claimed it."""
+        if out == self.json_path == STANDARD:
+            raise ConfigError("--json - and --out - both want standard output; give one of them a file")
 
     def write_json(self, figures: Any) -> None:
         """Write the figures as JSON where ``--json`` asked for them."""

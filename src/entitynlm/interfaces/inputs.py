@@ -108,15 +108,12 @@ def require_mentions(
     documents: Iterator[tuple[str, Document]], option: str, terminal: Terminal
 ) -> Iterator[tuple[str, Document]]:
     """Pass documents on; refuse them at the call if the first one has no mentions, and remark on a later one without any."""
-    first = next(documents, None)
-    if first is not None and not first[1].mentions:
-        hint = "Annotate it first (entitynlm annotate --to jsonl), or leave the option out"
-        raise DataError(f"{option} needs mentions, and there are none in this text", path=first[0], hint=hint)
+    first = list(itertools.islice(documents, 1))
+    for path, document in first:
+        check_mentions(document, option, path)
 
     def go_on() -> Iterator[tuple[str, Document]]:
-        if first is not None:
-            yield first
-        for path, document in documents:
+        for path, document in itertools.chain(first, documents):
             if not document.mentions:
                 terminal.remark(f"remark: {path}: {document.id!r} has no mentions", markup=False)
             yield path, document
@@ -124,13 +121,18 @@ def require_mentions(
     return go_on()
 
 
-def check_mentions(document: Document) -> None:
-    """Refuse a document without mentions where its own ones are to be used."""
+def check_mentions(document: Document, option: str, path: str | None = None) -> None:
+    """Refuse a document without mentions where an option wants its own ones."""
     if not document.mentions:
-        hint = "Annotate it first (entitynlm annotate --to jsonl)"
+        hint = "Annotate it first (entitynlm annotate --to jsonl), or leave the option out"
         raise DataError(
-            "this text has no mentions to use (--mentions given needs mentions)", path=document.id, hint=hint
+            f"{option} needs mentions, and there are none in this text", path=path or document.id, hint=hint
         )
+
+
+def read_input(file: str, terminal: Terminal, format: str | None, wanted: str | None) -> Document:
+    """Read the document called ``wanted``, or the first one, of a file."""
+    return pick_document((one for _, one in read_inputs([file], terminal, format=format)), file, wanted)
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:

@@ -12,11 +12,12 @@ from entitynlm.interfaces.inputs import is_folder, name_outputs
 from entitynlm.row_files import Kind, open_rows
 
 Targets = Mapping[str, tuple[Path, ...]]  # the files of each text; none for standard output
-Tables = Mapping[str, tuple[type, Callable[[Any], Iterable[Any]]]]  # a table's row type, and its rows of one text
+Tables = Mapping[str, tuple[type, Callable[[Any], Iterable[Any]]]]  # row types, and the rows of a text
 
 
-def name_files(paths: Sequence[str], out: str, endings: Sequence[str]) -> Targets:
+def name_files(paths: Sequence[str], out: str, endings: Sequence[str], terminal: Terminal) -> Targets:
     """Name the files of each text, which must be free: in a folder its own ones, with one output file the same for all."""
+    terminal.check_standard(out)
     if out == STANDARD:
         return {}
     beside = (Path(out).with_suffix(f"{Path(ending).stem}{Path(out).suffix}") for ending in endings[1:])

@@ -224,7 +224,7 @@ class Worker:
     endings: Sequence[str]  # of the files that are made from a shard
     compute: Callable[..., Any]  # makes a result from a function that returns the model, and a document
     write: Callable[..., object]  # writes results to the files while they come
-    given: bool = False  # documents must have mentions
+    given: str = ""  # the option for which documents must have mentions
 
     def process(self, shard: Shard) -> ShardRecord:
         """Write the outputs of a shard, and describe what was done."""
@@ -241,7 +241,7 @@ class Worker:
             for document in read_shard(shard, self.format, fail):
                 try:
                     if self.given:
-                        check_mentions(document)
+                        check_mentions(document, self.given)
                     result = self.compute(functools.partial(load_once, self.model), document)
                 except (*FATAL, OSError):
                     raise

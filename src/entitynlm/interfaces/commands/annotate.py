@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count
@@ -79,9 +78,7 @@ def annotate(
     assert files is not None
     if out != STANDARD:
         to = choose_format(to, out, "jsonl")
-    elif to and terminal.json_path == STANDARD:
-        raise ConfigError("--json - and --to both want standard output; give --out a file")
-    targets = name_files(files, out if to else STANDARD, [get_format(to).suffix] if to else [])
+    targets = name_files(files, out, [get_format(to).suffix], terminal) if to else {}
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if annotating.keep_mentions:
         documents = require_mentions(documents, "--keep-mentions", terminal)

@@ -61,12 +61,13 @@ class BatchOptions:
         terminal: Terminal,
     ) -> None:
         """Do the whole job, or what is left of it; the exit code is 1 where documents have failed."""
-        given = settings.get("keep_mentions") or settings.get("mentions") == "given"
+        given = "--mentions given" if settings.get("mentions") == "given" else ""
+        given = "--keep-mentions" if settings.get("keep_mentions") else given
         settings |= {"entitynlm": __version__, "model": self.model, "model_sha256": hash_model(self.model)}
         settings |= {"device": self.device, "format": self.format}
         out, started = self.out.absolute(), time.perf_counter()
         loading = options.ModelOptions(self.model, self.device, 1)
-        worker = job.Worker(loading, out, self.format, endings, compute, write, bool(given))
+        worker = job.Worker(loading, out, self.format, endings, compute, write, given)
         with job.open_job(out, settings, restart=self.restart) as before:
             if self.verify:
                 damaged = [one.name for one in before if not job.is_whole(out, one)]

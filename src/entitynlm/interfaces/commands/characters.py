@@ -18,7 +18,6 @@ from entitynlm.characters.tables import (
     name_companions,
     show_counts,
 )
-from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count
@@ -55,7 +54,7 @@ class CharacterOptions:
     def list(self, load: "Callable[[], Pretrained]", document: Document) -> Cast:
         """List the characters of a document, with the mentions and quotations that it has or that the model finds."""
         if self.mentions == "given":
-            check_mentions(document)
+            check_mentions(document, "--mentions given")
         if self.needs_model(document):
             from entitynlm.coref.annotation import annotate_document
 
@@ -95,10 +94,10 @@ def characters(
     :param rows: Which table goes to standard output.
     """
     assert files is not None
-    if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
-        raise ConfigError("--json - and --as both want standard output; give one of them a file")
+    shown = kind is None and out == STANDARD
     table_kind = choose_kind(kind, out)
-    targets = name_files(files, out, [f".{name}.{table_kind}" for name in get_args(Table)])
+    endings = [f".{name}.{table_kind}" for name in get_args(Table)]
+    targets = {} if shown else name_files(files, out, endings, terminal)
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     load = functools.cache(
         partial(model.load, terminal)
@@ -114,7 +113,7 @@ def characters(
                 summary.append({"file": path, **describe_cast(cast)})
             yield path, cast
 
-    if out == STANDARD and kind is None:
+    if shown:
         for _, cast in work():
             show(cast, terminal)
     else:

@@ -151,8 +151,7 @@ def data_convert(
     :param to: The format to write: conll2012, conllu, jsonl.
     :param split: Only this split of a corpus, into the one file OUT.
     """
-    if target == terminal.json_path == STANDARD:
-        raise ConfigError("the documents and --json can't both go to standard output")
+    terminal.check_standard(target)
     corpus = open_corpus(source, format=format)
     odd = itertools.count()
     written: dict[str, int] = {}

@@ -11,7 +11,7 @@ import typer
 from entitynlm.errors import ConfigError, require
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import name_of, pick_document, read_inputs
+from entitynlm.interfaces.inputs import name_of, read_input
 
 if TYPE_CHECKING:
     from entitynlm.api import EntityNLM
@@ -48,12 +48,9 @@ def explore(
     """
     for module in ("fastapi", "uvicorn"):
         require(module, extra="web", purpose="entitynlm explore")
-    opened: Document | None = None
-    if file is not None:
-        found = (one for _, one in read_inputs([file], terminal, format=format))
-        opened = pick_document(found, file, document)
-    elif document is not None:
+    if file is None and document is not None:
         raise ConfigError("--document belongs to a FILE")
+    opened = None if file is None else read_input(file, terminal, format, document)
     listener = listen(host, port)
     serve(listener, host, model, opened, name_of(file) if file else "", terminal, browser=browser)
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, make_printable, write_text
+from entitynlm.errors import ConfigError
+from entitynlm.files import make_printable, write_text
 from entitynlm.generation.request import Continuation, ContinuationRequest
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import read_inputs
+from entitynlm.interfaces.inputs import read_input
 
 if TYPE_CHECKING:
     from entitynlm.generation.generator import GeneratedWord
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def generate(
     *,
     file: Annotated[str | None, typer.Argument(callback=options.check_exists)] = None,
+    document: options.DocumentId = None,
     model: options.ModelOptions,
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=10_000)] = 1,
     words: Annotated[int, typer.Option("-w", "--words", min=1, max=100_000)] = 60,
@@ -66,7 +67,7 @@ def generate(
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
     request = ContinuationRequest(words, temperature, top_p, names, next_entity, not no_new_entities)
-    prompt = None if file is None else read_prompt_file(file, format, terminal)
+    prompt = None if file is None else read_input(file, terminal, format, document)
     pretrained = model.load(terminal)
     from entitynlm.generation.continuations import generate_continuations, writes_prose
 
@@ -118,18 +119,6 @@ def write_plan(
         write_text(out, "".join("\t".join(row) + "\n" for row in [headings, *rows]))
     heading = {"task": "generate", "model": model, "seed": seed, "prompt": prompt.id if prompt else None}
     terminal.write_json({**heading, "plan": [{"name": name, "probability": p} for name, p in plan]})
-
-
-def read_prompt_file(file: str, format: str | None, terminal: Terminal) -> "Document":
-    """Read the one document that is to be continued."""
-    found = [document for _, document in read_inputs([file], terminal, format=format)]
-    path, hint = "standard input" if file == STANDARD else file, "Leave it out to start a story from nothing"
-    if not found:
-        raise DataError("there is no word to go on from", path=path, hint=hint)
-    if len(found) > 1:
-        message = f"there are {len(found)} documents in it, and one can be continued"
-        raise DataError(message, path=path, found=found[1].id)
-    return found[0]
 
 
 class WordStream:

@@ -4,7 +4,6 @@ import json
 import math
 from typing import Any
 
-from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
@@ -45,8 +44,7 @@ def predict_entity(
     :param out: The table's file; '-': standard output.
     """
     assert files is not None
-    if out == STANDARD and terminal.json_path == STANDARD:
-        raise ConfigError("--json - and --out - both want standard output; give one of them a file")
+    terminal.check_standard(out)
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
     from entitynlm.coref.annotation import annotate_document

@@ -6,7 +6,7 @@ from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import check_mentions, name_of, pick_document, read_inputs
+from entitynlm.interfaces.inputs import check_mentions, name_of, read_input
 
 
 def report(
@@ -36,10 +36,9 @@ def report(
     :param out: The page's file.
     :param title: Title of the page; default: the file's name.
     """
-    documents = read_inputs([file], terminal, format=format)
-    found = pick_document((one for _, one in documents), file, document)
+    found = read_input(file, terminal, format, document)
     if measuring.mentions == "given":
-        check_mentions(found)
+        check_mentions(found, "--mentions given", file)
     made = measuring.report(model.load(terminal), found, terminal)
     from entitynlm.report.page import write_page
 

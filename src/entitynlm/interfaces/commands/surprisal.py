@@ -167,8 +167,6 @@ def surprisal(
     """
     assert files is not None
     table_kind = choose_kind(kind, out)
-    if out == STANDARD and terminal.json_path == STANDARD:
-        raise ConfigError("--json - and --out - both want standard output; give one of them a file")
     if compare and items is None:
         raise ConfigError("--compare is about items: name their file with --items")
     if items is not None:
@@ -180,7 +178,7 @@ def surprisal(
             raise ConfigError("--compare has rows of differences: give it without --rows and --top-words")
         write_items(items, compare, model, measuring, spelling, out, table_kind, rows, terminal)
         return
-    targets = name_files(files, out, [f".{name}.{table_kind}" for name in get_args(Table)])
+    targets = name_files(files, out, [f".{name}.{table_kind}" for name in get_args(Table)], terminal)
     documents = read_inputs(files, terminal, format=format, keep_text=keep_text)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
@@ -231,6 +229,7 @@ def write_items(
     terminal: Terminal,
 ) -> None:
     """Measure experimental items, and write their regions, their mentions or the differences between conditions."""
+    terminal.check_standard(out)
     if out != STANDARD:
         check_outputs([Path(out)])
     from entitynlm.lm.items import measure_items, name_conditions, read_items, tabulate_items
