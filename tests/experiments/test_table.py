@@ -4,7 +4,7 @@ import math
 
 from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, write_markdown
-from entitynlm.interfaces.commands.experiment_options import draw_results
+from entitynlm.interfaces.training_options import draw_results
 from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores
 

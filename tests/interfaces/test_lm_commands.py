@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app, main
-from entitynlm.interfaces.commands.experiment_options import LIKELIHOODS
+from entitynlm.interfaces.training_options import LIKELIHOODS
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.corpus import Corpus

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from entitynlm.interfaces.cli import main
-from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.training_options import follow_training
 from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
 from support.commands import write_stories

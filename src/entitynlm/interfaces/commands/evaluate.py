@@ -14,7 +14,7 @@ from entitynlm.coref.candidates.candidate_files import Ranked, find_split_file, 
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands import experiment_options as shared
+from entitynlm.interfaces import training_options as shared
 from entitynlm.interfaces.console import Terminal
 from entitynlm.progress import track
 from entitynlm.text.corpora.pdnc import TEXT_FILE, list_novels, read_novel
@@ -54,7 +54,7 @@ def evaluate_lm(
     perplexity.check()
     numbers = shared.parse_seeds(seeds)
     tuned = {"model.tuned_output": True} if training.backbone else {}
-    settings = training.load_settings(tuned)
+    settings = training.load(tuned)
     corpus = source.open("train", "dev") if training.out else source.open()
     splits = shared.choose_splits(corpus, split)
     chosen = "" if training.out else options.check_model_or_default(model)
@@ -108,7 +108,7 @@ def evaluate_coref(
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     """
     training.check(model)
-    settings = training.load_settings()
+    settings = training.load()
     if folds and not training.out:
         raise ConfigError("--folds is for a training: name the folder for its models with --out")
     learned = ["train", "dev"] if training.out else ["train"] if scores is None else []
@@ -175,7 +175,7 @@ def evaluate_entity(
     numbers = shared.parse_seeds(seeds)
     wanted = shared.parse_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     named = training.config or training.backbone
-    settings = training.load_settings({} if named else load_packaged_settings("inscript"))
+    settings = training.load({} if named else load_packaged_settings("inscript"))
     corpus = source.open("train", "dev") if training.out else source.open()
     split = split or ("test" if "test" in corpus.splits else None)
     corpus.files(split)

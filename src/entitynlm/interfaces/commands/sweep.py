@@ -16,11 +16,9 @@ from entitynlm.config import load_toml, to_dict
 from entitynlm.errors import ConfigError, DataError, EntityNLMError, require
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.train import follow_training, parse_changes
 from entitynlm.interfaces.console import Terminal, count
-from entitynlm.model.devices import prepare_torch
-from entitynlm.text.corpora import open_corpus
-from entitynlm.training.settings import Settings, load_settings
+from entitynlm.interfaces.training_options import CorpusOptions, SettingsOptions, follow_training
+from entitynlm.training.settings import Settings
 
 PAPER_GRID = Path(__file__).resolve().parents[2] / "resources" / "sweeps" / "paper.toml"
 REASON = "reason"  # attribute of a trial that failed
@@ -31,18 +29,13 @@ Space = dict[str, Any]
 
 def sweep(
     *,
-    corpus: options.Corpus,
+    source: CorpusOptions,
     out: options.OutputFolder,
     space: Annotated[str, typer.Option(metavar="NAME|FILE")] = "paper",
-    config: options.Config = None,
-    set_: options.Set = None,
-    backbone: options.Backbone = None,
+    choosing: SettingsOptions,
     trials: Annotated[int | None, typer.Option(min=1)] = None,
     storage: Annotated[str | None, typer.Option(metavar="URL")] = None,
-    format: options.Format = None,
     seed: options.Seed = 1,
-    device: options.Device = "cpu",
-    threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
     """Search for the best settings of a training.
@@ -62,22 +55,21 @@ def sweep(
     :param storage: A database (postgresql://user@host/name) for workers on many machines. Default: a file in --out.
     """
     optuna = require("optuna", extra="scale", purpose="a hyperparameter search")
-    points, changes = load_space(space), parse_changes(set_ or [])
+    points = load_space(space)
 
-    def make_settings(trial: Any = None) -> Settings:
-        drawn = draw_settings(points, trial) if trial else {}
-        return load_settings(config, {**changes, **drawn}, language_model=backbone)
+    def make_settings(trial: Any) -> Settings:
+        return choosing.load(**draw_settings(points, trial))
 
-    definition: list[Any] = [to_dict(make_settings()), points, seed]
-    opened = open_corpus(corpus, format=format)
-    train, dev = list(opened.documents("train")), list(opened.documents("dev"))
+    definition: list[Any] = [to_dict(choosing.load()), points, seed]
+    corpus = source.open("train", "dev")
+    train, dev = list(corpus.documents("train")), list(corpus.documents("dev"))
     definition += [document.tokens for document in (*train, *dev)]
     study = open_study(storage, out, points, definition, seed)
-    prepare_torch(device, threads)
+    source.prepare()
     from entitynlm.training.recipe import train_pretrained
 
     with follow_training(terminal) as progress:
-        run = partial(train_pretrained, train, dev, seed=seed, device=device, progress=progress)
+        run = partial(train_pretrained, train, dev, seed=seed, device=source.device, progress=progress)
         try:
             while left := count_left(study, points, trials):
                 progress.message(f"{count(left, 'trial')} to do")
@@ -95,7 +87,9 @@ def sweep(
     if best is None:
         raise ConfigError("no trial came to its end; the list has the reasons")
     write_settings(out / "best.toml", make_settings(optuna.trial.FixedTrial(best["settings"])))
-    terminal.print(f"train the best with: entitynlm train {corpus} -c {out / 'best.toml'}", markup=False)
+    terminal.print(
+        f"train the best with: entitynlm train {source.corpus} -c {out / 'best.toml'}", markup=False
+    )
 
 
 def write_settings(path: Path, settings: Settings) -> None:

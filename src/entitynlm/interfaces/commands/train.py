@@ -1,25 +1,25 @@
 """``entitynlm train``: from a corpus to a stored model."""
 
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from entitynlm.config import Mode, parse_toml_value
+from entitynlm.config import Mode
 from entitynlm.errors import ConfigError
 from entitynlm.files import lock_folder
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.model.devices import prepare_torch
+from entitynlm.interfaces.training_options import (
+    CorpusOptions,
+    SettingsOptions,
+    follow_training,
+    parse_names,
+)
 from entitynlm.model.language_models import check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE
-from entitynlm.text.corpora import open_corpus
 from entitynlm.text.formats.registry import read_documents
-from entitynlm.training.settings import Settings, load_settings
+from entitynlm.training.settings import Settings
 
 if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
@@ -32,29 +32,21 @@ DEFAULT_PARTS = "generative,causal,resolver"
 def choose_parts(names: str) -> list[Part]:
     """Read --parts, in the order of training: the resolver reads P's states."""
     known: tuple[Part, ...] = (*get_args(Mode), "resolver")
-    given = names.split(",")
-    for name in given:
-        if name not in known:
-            raise ConfigError(f"there is no part {name!r}; choose from {', '.join(known)}")
+    given = parse_names(names, "--parts", known)
     return [part for part in known if part in given]
 
 
 def train(
     *,
-    corpus: options.Corpus,
+    source: CorpusOptions,
     out: options.OutputFolder,
-    config: options.Config = None,
-    set_: options.Set = None,
+    choosing: SettingsOptions,
     parts: str = DEFAULT_PARTS,
-    backbone: options.Backbone = None,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     partial: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
     resume: bool = False,
     compact: bool = False,
-    format: options.Format = None,
     seed: options.Seed = 1,
-    device: options.Device = "cpu",
-    threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
     """Train a model on an annotated corpus.
@@ -90,7 +82,7 @@ def train(
     """
     chosen = choose_parts(parts)
     networks = [part for part in chosen if part != "resolver"]
-    settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
+    settings = choosing.load()
     check_parts(settings, networks, start_from)
     stored = (out / CONFIG_FILE).exists()
     into_model = "generative" not in chosen and (stored or chosen != ["rnnlm"])
@@ -100,10 +92,8 @@ def train(
         options.check_model(out)
     elif stored and not resume and not terminal.force:
         raise ConfigError(f"{out}: there is a model already; train another one in its place with --force")
-    opened = open_corpus(corpus, format=format)
-    for split in ("train", "dev"):
-        opened.files(split)  # an error here if the corpus does not have it
-    prepare_torch(device, threads)
+    corpus = source.open("train", "dev")
+    source.prepare()
     from entitynlm.model.pretrained import save_pretrained
     from entitynlm.training.recipe import train_pretrained
 
@@ -117,14 +107,14 @@ def train(
         follow_training(terminal) as progress,
     ):
         pretrained = train_pretrained(
-            opened.documents("train"),
-            opened.documents("dev"),
+            corpus.documents("train"),
+            corpus.documents("dev"),
             settings,
             parts=networks,
             base=base,
             start=base.get_language_model() if base is not None and start_from else None,
             seed=seed,
-            device=device,
+            device=source.device,
             folder=out,
             resume=resume,
             progress=progress,
@@ -132,7 +122,7 @@ def train(
         if pretrained is not None and "resolver" in chosen:
             pretrained.stored_components.update(earlier)
             figures = train_resolver(
-                pretrained, opened, settings, terminal, partial=partial, seed=seed, resume=resume
+                pretrained, corpus, settings, terminal, partial=partial, seed=seed, resume=resume
             )
             if not figures:
                 pretrained = None
@@ -193,40 +183,3 @@ def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) 
             f"--parts rnnlm: the language model without entities is {name} itself, unless it is fine-tuned: "
             "--set model.tuned_output=true"
         )
-
-
-def parse_changes(changes: list[str]) -> dict[str, Any]:
-    """Parse ``section.key=value`` with TOML values; a value that is not TOML is taken as text."""
-    parsed: dict[str, Any] = {}
-    for change in changes:
-        name, equals, value = change.partition("=")
-        if not equals:
-            raise ConfigError(f"--set wants SECTION.KEY=VALUE, for example model.dropout=0.5, not {change!r}")
-        parsed[name.strip()] = parse_toml_value(value.strip())
-    return parsed
-
-
-@contextmanager
-def follow_training(terminal: Terminal) -> Iterator[Terminal]:
-    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
-
-    So does SIGTERM, which schedulers of clusters send before they end a job. A signal may come in
-    the middle of anything, so its handler prints by the system alone: rich might be printing, or being imported, just then.
-    """
-
-    def ask(number: int, frame: Any) -> None:
-        if terminal.stop_asked:
-            raise KeyboardInterrupt
-        terminal.stop_asked = True
-        if not terminal.quiet:
-            with suppress(OSError):
-                os.write(2, "stopping after this batch …\n".encode())
-
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield terminal
-    finally:
-        terminal.stop_asked = False
-        terminal.close()
-        for number, handler in previous.items():
-            signal.signal(number, handler)

@@ -1,21 +1,23 @@
-"""Options of the verbs ``evaluate lm``, ``coref`` and ``entity``, the runner that shows its progress, and their result tables."""
+"""Options of the verbs ``train``, ``sweep`` and ``evaluate``, how a training is watched, and how result tables are printed."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from entitynlm.config import parse_toml_value
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.table import ExperimentResult, ResultTable, write_markdown
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.train import follow_training, parse_changes
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.devices import prepare_torch
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 LIKELIHOODS = "marginal,words-only,words-mean,words-mean-P,joint,given-entities"
 
 TABLE_WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the lines
-_ANNOTATED = "A corpus folder (entitynlm data list) or an annotated file."
 _MODEL = "Measure this model: a folder that entitynlm train has written, or a packaged model."
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
 _SPLITS = "Splits to measure; default: dev and test, where they are."
@@ -39,9 +40,9 @@ Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """The corpus of an experiment, and what it is computed on."""
+    """The corpus that is learnt from or measured, and what it is computed on."""
 
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", callback=options.check_exists, help=_ANNOTATED)]
+    corpus: options.Corpus
     format: options.Format = None
     device: options.Device = "cpu"
     threads: options.Threads = None
@@ -61,16 +62,29 @@ class CorpusOptions:
 
 
 @dataclass(frozen=True)
-class TrainingOptions:
+class SettingsOptions:
+    """The settings of a training."""
+
+    config: options.Config = None
+    set_: options.Set = None
+    backbone: options.Backbone = None
+
+    def load(self, defaults: Mapping[str, Any] | None = None, **drawn: Any) -> Settings:
+        """Load the configuration; --set changes ``defaults``, and settings that a sweep has drawn change both."""
+        from entitynlm.training.settings import load_settings
+
+        changes = {**(defaults or {}), **parse_changes(self.set_ or []), **drawn}
+        return load_settings(self.config, changes, language_model=self.backbone)
+
+
+@dataclass(frozen=True)
+class TrainingOptions(SettingsOptions):
     """Models that are trained on the corpus instead of a given one.
 
     :param out: Train what is needed and not there yet in this folder, which also gets tables.md and tables.json.
     """
 
     out: options.OptionalFolder = None
-    config: options.Config = None
-    set_: options.Set = None
-    backbone: options.Backbone = None
 
     def check(self, model: Path | None) -> None:
         """Refuse options of a training where a model is given, and the other way round."""
@@ -80,13 +94,6 @@ class TrainingOptions:
             raise ConfigError(f"{extra[0]} is for a training: name the folder for its models with --out")
         if self.out is not None and model is not None:
             raise ConfigError("--model measures a given model, --out trains models: choose one of them")
-
-    def load_settings(self, defaults: Mapping[str, Any] | None = None) -> Settings:
-        """Load the configuration; --set changes ``defaults``."""
-        from entitynlm.training.settings import load_settings
-
-        changes = {**(defaults or {}), **parse_changes(self.set_ or [])}
-        return load_settings(self.config, changes, language_model=self.backbone)
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,17 @@ class PerplexityOptions:
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
         documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
         return LanguageModelling(documents, runner, splits, sampling, likelihoods, self.ngram)
+
+
+def parse_changes(changes: list[str]) -> dict[str, Any]:
+    """Parse ``section.key=value`` with TOML values; a value that is not TOML is taken as text."""
+    parsed: dict[str, Any] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise ConfigError(f"--set wants SECTION.KEY=VALUE, for example model.dropout=0.5, not {change!r}")
+        parsed[name.strip()] = parse_toml_value(value.strip())
+    return parsed
 
 
 def split_list(text: str | None) -> list[str]:
@@ -162,6 +180,32 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     for split in splits:
         corpus.files(split)
     return splits
+
+
+@contextmanager
+def follow_training(terminal: Terminal) -> Iterator[Terminal]:
+    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
+
+    So does SIGTERM, which schedulers of clusters send before they end a job. A signal may come in
+    the middle of anything, so its handler prints by the system alone: rich might be printing, or being imported, just then.
+    """
+
+    def ask(number: int, frame: Any) -> None:
+        if terminal.stop_asked:
+            raise KeyboardInterrupt
+        terminal.stop_asked = True
+        if not terminal.quiet:
+            with suppress(OSError):
+                os.write(2, "stopping after this batch …\n".encode())
+
+    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield terminal
+    finally:
+        terminal.stop_asked = False
+        terminal.close()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
