@@ -14,7 +14,7 @@ INPUTS = load_toml(Path(__file__).parent / "bad_inputs.toml")["input"]
 CALLS = {
     "annotate": "annotate {file} --model {model} --to jsonl",
     "surprisal": "surprisal {file} --model {model} --samples 2 --repeats 1",
-    "check": "data check {file}",
+    "stats": "data stats {file}",
     "score": "score {file} {file}",
     "config": "train {file} --out {file}.model --config {file}",
     "items": "surprisal --items {file} --model {model} --samples 2 --repeats 1",

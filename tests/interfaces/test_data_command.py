@@ -14,7 +14,7 @@ from entitynlm.files import hash_file
 from entitynlm.interfaces.cli import main
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents, write_documents
 from support.running_example import RUNNING_EXAMPLE
 
@@ -102,55 +102,23 @@ def test_stats_reads_standard_input(run: Run, story: Path, monkeypatch: pytest.M
     assert result.json["splits"]["all"]["tokens"] == 22
 
 
-@pytest.mark.parametrize("verb", ["stats", "check", "show"])
+def test_stats_tells_what_is_odd_in_a_file_and_not_without_end(run: Run, tmp_path: Path) -> None:
+    head, row = "#begin document (tale); part 000\n", "tale 0 {} Ann {}\n"
+    (tmp_path / "odd.conll").write_text(
+        head + "".join(row.format(n, "(1") for n in range(200)) + "#end document\n"
+    )
+    result = run("data", "stats", tmp_path / "odd.conll")
+    assert result.code == 0 and "tokens" in result.out
+    assert result.err.count("remark: ") == 100 and f"{tmp_path / 'odd.conll'}:" in result.err
+    assert result.err.rstrip().endswith("no more is said about others")
+
+
+@pytest.mark.parametrize("verb", ["stats", "show"])
 def test_a_wrong_path_ends_with_2_and_one_message(run: Run, verb: str, tmp_path: Path) -> None:
     result = run("data", verb, tmp_path / "nowhere")
     assert result.code == 2
     assert "there is no such file or folder" in result.out + result.err
     assert "Traceback" not in result.err
-
-
-# -- check ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def odd_story(tmp_path: Path) -> Path:
-    document = Document("odd", ("Anna", "sleeps"), mentions=(Mention(0, 1, "a"), Mention(0, 1, "b")))
-    write_documents([document], tmp_path / "odd.conllu", "conllu")
-    return tmp_path / "odd.conllu"
-
-
-def test_check_lists_oddities_and_ends_with_0(run: Run, odd_story: Path) -> None:
-    result = run("data", "check", odd_story)
-    assert result.code == 0
-    assert "'Anna' (tokens 0 to 1) is annotated more than once" in result.out
-    assert "1 file, 1 document: 1 oddity, 0 unreadable files" in result.out
-
-
-def test_check_strict_ends_with_1_only_if_anything_is_odd(run: Run, odd_story: Path, story: Path) -> None:
-    assert run("data", "check", odd_story, "--strict").code == 1
-    assert run("data", "check", story, "--strict").code == 0
-
-
-def test_check_names_file_and_line_and_goes_on(run: Run, tmp_path: Path, story: Path) -> None:
-    bad = tmp_path / "bad.conllu"
-    bad.write_bytes(b"# newdoc id = x\n1\t\xff\xfe\n")
-    result = run("data", "check", bad, story, "--format", "conllu", "--json", "-")
-    assert result.code == 2
-    assert result.json["unreadable"] == 1
-    assert result.json["documents"] == 1
-    assert result.json["reports"][0]["error_line"] == 2
-    assert f"{bad}:2" in result.json["reports"][0]["error"]
-
-
-def test_check_prints_a_few_and_counts_the_rest(run: Run, tmp_path: Path) -> None:
-    mentions = [Mention(index, index + 1, entity) for index in range(5) for entity in "ab"]
-    document = Document("odd", tuple("abcde"), mentions=tuple(mentions))
-    write_documents([document], tmp_path / "odd.conllu", "conllu")
-    result = run("data", "check", tmp_path / "odd.conllu", "--limit", 2)
-    assert result.out.count("odd: ") == 2
-    assert "… and 3 more" in result.out
-    assert run("data", "check", tmp_path / "odd.conllu", "--limit", 0).out.count("odd: ") == 5
 
 
 # -- convert -------------------------------------------------------------------------------------------------
@@ -334,13 +302,3 @@ def test_show_finds_a_document_by_its_id(run: Run, tmp_path: Path) -> None:
     result = run("data", "show", tmp_path / "d.conllu", "--document", "three")
     assert result.code == 2
     assert "an id such as one, two" in result.err
-
-
-# -- the real corpora ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.corpora
-def test_check_reads_litbank_and_reports_without_stopping(run: Run, corpora_path: Path) -> None:
-    result = run("data", "check", corpora_path / "litbank", "--json", "-")
-    assert result.code == 0
-    assert (result.json["files"], result.json["documents"], result.json["unreadable"]) == (90, 90, 0)

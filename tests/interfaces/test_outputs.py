@@ -48,7 +48,7 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "data convert story.jsonl --to jsonl story.jsonl",
     "data stats story.jsonl --json story.jsonl",
     "data show story.jsonl --json story.jsonl",
-    "data check story.jsonl --json story.jsonl",
+    "data stats story.jsonl --json story.jsonl",
 ]
 
 

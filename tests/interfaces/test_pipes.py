@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[list[str], tuple[str, ...], str]] = {  # verb, options, a
     "score": (["score"], ("FILE", "FILE"), ANNOTATED),
     "score of an irregular file": (["score"], ("FILE", "FILE"), IRREGULAR),
     "data stats": (["data", "stats"], ("FILE",), ANNOTATED),
-    "data check": (["data", "check"], ("FILE",), IRREGULAR),
+    "data stats of an irregular file": (["data", "stats"], ("FILE",), IRREGULAR),
     "data show": (["data", "show"], ("FILE",), ANNOTATED),
     "data convert": (["data", "convert"], ("FILE", "-", "--to", "jsonl"), ANNOTATED),
 }

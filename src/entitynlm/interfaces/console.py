@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to b
 
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
+    from entitynlm.text.formats.base import Oddity
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Terminal(Progress):
     def __post_init__(self) -> None:
         self.stop_asked = False  # answered at the next step of the progress
         self._tasks: dict[str, Any] = {}
-        self._doubts = 0
+        self._doubts = self.oddities = 0
 
     @cached_property
     def out(self) -> Console:
@@ -134,6 +135,13 @@ class Terminal(Progress):
             if self._doubts <= MOST_DOUBTS:
                 self.remark(f"warning: {told}{more}", markup=False)
 
+    def remark_oddity(self, oddity: Oddity) -> None:
+        """Remark on what is odd in a file and was read all the same; of many oddities, the first ones are told."""
+        self.oddities += 1
+        more = "; no more is said about others" if self.oddities == MOST_ODDITIES else ""
+        if self.oddities <= MOST_ODDITIES:
+            self.remark(f"remark: {oddity}{more}", markup=False)
+
     def start(self, task: str, total: int | None = None) -> None:
         self.finish(task)
         self._bars.start()
@@ -159,7 +167,7 @@ class Terminal(Progress):
             self.finish(task)
 
 
-MOST_DOUBTS = 3
+MOST_DOUBTS, MOST_ODDITIES = 3, 100
 
 
 def count(things: int | Sized, one: str, many: str | None = None) -> str:

@@ -14,7 +14,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Oddity, strip_endings
+from entitynlm.text.formats.base import strip_endings
 from entitynlm.text.formats.registry import FORMATS, read_documents, read_sample, recognise_format
 
 
@@ -83,11 +83,10 @@ def read_inputs(
             if format is None:
                 recognise_format(file, sample)
 
-    def remark(oddity: Oddity) -> None:
-        terminal.remark(f"remark: {oddity}", markup=False)
-
     documents: Iterator[tuple[str, Document]] = (
-        (file, document) for file in files for document in read_documents(file, format, on_oddity=remark)
+        (file, document)
+        for file in files
+        for document in read_documents(file, format, on_oddity=terminal.remark_oddity)
     )
     if keep_text is not None:
         check_outputs([keep_text])
