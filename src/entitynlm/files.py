@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import secrets
 import sys
 import tempfile
 import zlib
@@ -160,26 +161,6 @@ def open_binary(path: str | Path) -> BinaryIO:
         raise DataError(f"can't be opened ({error.strerror or error})", path=path) from error
 
 
-class BoundedStream(io.RawIOBase):
-    """A stream over bytes in memory (``.gz`` is unpacked) that ends in an error after ``most`` bytes, before it unpacks more."""
-
-    def __init__(self, content: bytes, name: str, most: int) -> None:
-        packed = io.BytesIO(content)
-        self._stream = gzip.GzipFile(fileobj=packed) if name.endswith(".gz") else packed
-        self._name, self._most, self._left = name, most, most
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        chunk = self._stream.read(min(len(buffer), self._left + 1))
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise DataError(f"it has more than {self._most >> 20} MB when it is unpacked", path=self._name)
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
-
-
 def check_outputs(paths: Iterable[Path]) -> None:
     """Refuse files that ``--out`` stands for, before anything is computed, if the command may not write them later."""
     for path in paths:
@@ -215,11 +196,9 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
                 yield stream
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         try:
-            os.fchmod(descriptor, 0o666 & ~_current_umask())
-            with os.fdopen(descriptor, mode, **layout) as stream:
+            with temporary.open(mode.replace("w", "x"), **layout) as stream:
                 yield stream
                 if durable:
                     stream.flush()
@@ -264,12 +243,6 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text file, all of it or nothing."""
     with write_atomically(path) as stream:
         stream.write(text)
-
-
-def _current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def decode_lines(

@@ -11,6 +11,7 @@ import typer
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, check_outputs, has_name, write_text
 from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.options import check_exists
 from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
@@ -22,10 +23,8 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
     """List the files that were named, with patterns expanded; without a name that is standard input."""
     found: list[str] = []
     for name in named or [STANDARD]:
-        if name == STANDARD or Path(name).exists():
-            found.append(name)
-        elif not glob.has_magic(name):
-            raise DataError("there is no such file", path=name, hint="Check the spelling of the path")
+        if Path(name).exists() or not glob.has_magic(name):
+            found.append(check_exists(name))
         else:
             matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (absolute patterns, too)
             if not matches:

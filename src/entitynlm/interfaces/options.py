@@ -20,12 +20,12 @@ import typer
 
 from entitynlm.cache import cache_folder
 from entitynlm.default_model import choose_model, explain_default
-from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.errors import DataError, ModelError
 from entitynlm.files import STANDARD, CommandFiles, guarding
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
-from entitynlm.text.formats.registry import FORMATS, get_format
+from entitynlm.text.formats.registry import get_format, get_writable
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.console import Terminal
@@ -78,9 +78,8 @@ def check_format(format: str | None) -> str | None:
 
 def check_output_format(format: str | None) -> str | None:
     """Return the format's name if documents can be written in it."""
-    if format is not None and not get_format(format).writable:
-        writable = ", ".join(name for name, form in FORMATS.items() if form.writable)
-        raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
+    if format is not None:
+        get_writable(format)
     return format
 
 

@@ -7,10 +7,10 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, BoundedStream, open_binary, write_atomically
+from entitynlm.files import STANDARD, open_binary, read_most, write_atomically
 from entitynlm.text.document import Document
 from entitynlm.text.formats import brat, conll2012, inscript, jsonlines, pandoc, plain_text
 from entitynlm.text.formats.base import Format, Report, Source, ignore
@@ -45,6 +45,14 @@ def get_format(name: str) -> Format:
     if name not in FORMATS:
         raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
     return FORMATS[name]
+
+
+def get_writable(name: str) -> Format:
+    form = get_format(name)
+    if form.write is None:
+        writable = ", ".join(name for name, form in FORMATS.items() if form.writable)
+        raise ConfigError(f"format {name!r} can be read but not written; writable are {writable}")
+    return form
 
 
 def read_sample(path: str | Path) -> bytes:
@@ -92,8 +100,12 @@ def read_documents(
 
 def read_upload(content: bytes, name: str, *, most: int, on_oddity: Report = ignore) -> Iterator[Document]:
     """Stream the documents of a file that is in memory and unpacks to ``most`` bytes; no other file is opened for it."""
-    stream = cast(BinaryIO, BoundedStream(content, name, most))
-    return _read(Source(name, stream, on_oddity, most=most), None)
+    if name.endswith(".gz"):
+        try:
+            content = read_most(gzip.GzipFile(fileobj=io.BytesIO(content)), most)
+        except (OSError, ValueError) as error:
+            raise DataError(f"it can't be unpacked ({error})", path=name) from error
+    return _read(Source(name, io.BytesIO(content), on_oddity, most=most), None)
 
 
 def _read(source: Source, format: str | None) -> Iterator[Document]:
@@ -121,12 +133,10 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
 
     ``-`` is standard output, a name ending in ``.gz`` is compressed, and a folder gets a file called ``documents``.
     """
-    form = get_format(format)
+    form = get_writable(format)
+    assert form.write is not None
     written = itertools.count()
     counted = (document for document in documents if next(written) >= 0)
-    if form.write is None:
-        writable = ", ".join(name for name, f in FORMATS.items() if f.writable)
-        raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
     if str(path) != STANDARD and (str(path).endswith(("/", os.sep)) or Path(path).is_dir()):
         path = Path(path) / f"documents{form.suffix}"
     if str(path).endswith(".gz"):
