@@ -65,11 +65,6 @@ def test_the_raw_text_decides_about_spaces() -> None:
     assert render_document(document).plain == "Anna's cat."
 
 
-def test_long_documents_can_be_cut() -> None:
-    document = Document("d", ("a", "b", "c"), sentences=((0, 1), (1, 2), (2, 3)))
-    assert render_document(document, sentences=1).plain == "a\n… 2 more sentences"
-
-
 def test_colours_come_round() -> None:
     first = [colour_of(number) for number in range(1, len(COLOURS) + 1)]
     assert first == list(COLOURS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from entitynlm.cache import cache_folder
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, make_printable, write_text
-from entitynlm.interfaces.options import Colour, Force, Json, Quiet
+from entitynlm.interfaces.options import Force, Json, Quiet
 from entitynlm.model.language_models import strip_prefix
 from entitynlm.model.packaged import find_model, read_language_model
 from entitynlm.progress import Progress
@@ -34,7 +34,6 @@ class Terminal(Progress):
     json_path: Json = None
     force: Force = False
     quiet: Quiet = False
-    colour: Colour = None
 
     def __post_init__(self) -> None:
         self.stop_asked = False  # answered at the next step of the progress
@@ -49,8 +48,6 @@ class Terminal(Progress):
             file=sys.stdout,
             quiet=self.json_path == STANDARD,
             highlight=False,
-            force_terminal=self.colour,
-            no_color=None if self.colour is None else not self.colour,
         )
 
     @cached_property

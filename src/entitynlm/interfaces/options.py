@@ -170,10 +170,6 @@ _FORCE = "Write over existing files; files that the command reads are never over
 Force = Annotated[bool, typer.Option("--force", help=_FORCE)]
 _QUIET = "Print no progress and no remarks on standard error."
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help=_QUIET)]
-_COLOUR = "Print with or without colours. Default: with colours in a terminal only."
-Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help=_COLOUR)]
-_SENTENCES = "Show only this many sentences of a text."
-Sentences = Annotated[int | None, typer.Option(min=1, help=_SENTENCES)]
 
 _MENTIONS = (
     "given: condition on the mentions in the text; sampled: sum over possible mentions with a particle filter; "

@@ -60,7 +60,7 @@ def write_subscript(number: int) -> str:
     return str(number).translate(_SUBSCRIPTS)
 
 
-def render_document(document: Document, *, sentences: int | None = None) -> Text:
+def render_document(document: Document) -> Text:
     """Draw the text, one line a sentence, with brackets and colours of mentions; a word has the colour of the innermost one."""
     numbers = list_numbers(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
@@ -72,8 +72,7 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
         closing[mention.end - 1].append((mention.span, number))
         inside.update(dict.fromkeys(range(*mention.span), number))
     text = Text()
-    shown = document.sentences[:sentences]
-    for start, end in shown:
+    for start, end in document.sentences:
         if text:
             text.append("\n")
         for index in range(start, end):
@@ -85,8 +84,6 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
             text.append(make_printable(document.tokens[index]), style=style)
             for _, number in sorted(closing[index], key=lambda item: -item[0][0]):
                 text.append("]" + write_subscript(number), style=f"bold {colour_of(number)}")
-    if len(shown) < len(document.sentences):
-        text.append(f"\n… {count(len(document.sentences) - len(shown), 'more sentence')}", style="dim")
     return text
 
 
@@ -133,9 +130,9 @@ def list_quotations(document: Document) -> Table:
     return draw_table(("speaks", "to", "quotation"), rows)
 
 
-def show_document(terminal: Terminal, document: Document, *, sentences: int | None = None) -> None:
+def show_document(terminal: Terminal, document: Document) -> None:
     """Print a document in colours, then its entities and its quotations."""
-    terminal.print(render_document(document, sentences=sentences), soft_wrap=True)
+    terminal.print(render_document(document), soft_wrap=True)
     if document.entities:
         terminal.print()
         terminal.print(list_entities(document))

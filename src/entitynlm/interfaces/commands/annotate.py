@@ -52,7 +52,6 @@ def annotate(
     to: options.To = None,
     out: options.Output = STANDARD,
     annotating: AnnotationOptions,
-    sentences: options.Sentences = None,
     format: options.Format = None,
     keep_text: KeepText = None,
     terminal: Terminal,
@@ -98,7 +97,7 @@ def annotate(
         terminal.finish("annotating")
 
     if to is None:
-        show(work(), terminal, sentences)
+        show(work(), terminal)
     else:
         write_files(work(), targets, partial(write_documents, format=to), terminal)
     tokens, seconds = (sum(figure[key] for figure in figures) for key in ("tokens", "seconds"))
@@ -109,7 +108,7 @@ def annotate(
     terminal.write_json({"task": "annotate", "model": model.model, "documents": figures})
 
 
-def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentences: int | None) -> None:
+def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal) -> None:
     """Print each text in colours, then its entities."""
     from entitynlm.interfaces.views import show_document
 
@@ -117,7 +116,7 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
         if number:
             terminal.print()
         terminal.print(f"── {document.id}", style="dim", markup=False)
-        show_document(terminal, document, sentences=sentences)
+        show_document(terminal, document)
 
 
 def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:

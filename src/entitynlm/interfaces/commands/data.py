@@ -177,7 +177,6 @@ def data_show(
     corpus: options.Corpus,
     document: options.DocumentId = None,
     split: options.Split = None,
-    sentences: options.Sentences = None,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -185,10 +184,10 @@ def data_show(
 
     Examples:
 
-      entitynlm data show corpora/stories --split dev --sentences 10
+      entitynlm data show corpora/stories --split dev
     """
     found = pick_document(open_corpus(corpus, format=format).documents(split), corpus, document)
     terminal.print(found.id, style="bold", markup=False)
-    show_document(terminal, found, sentences=sentences)
+    show_document(terminal, found)
     figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}
     terminal.write_json({"id": found.id, **figures})
