@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, list_installs
-from entitynlm.model.packaged import ON_SMOLLM2, SMALL, list_models
+from entitynlm.model.language_models import SMOLLM2, list_installs
+from entitynlm.model.packaged import ON_SMOLLM2, SMALL
 
 MODEL_VARIABLE = "ENTITYNLM_MODEL"
 
@@ -21,8 +21,3 @@ def explain_default() -> tuple[str, str]:
 def choose_model(model: str | Path | None) -> str:
     """Return the model that was asked for, or the default."""
     return str(model) if model else explain_default()[0]
-
-
-def list_usable() -> list[str]:
-    """List the packaged models, and the language model that may be installed beside the package."""
-    return list_models() + [f"{BACKBONE_PREFIX}{SMOLLM2}"] * (not list_installs())

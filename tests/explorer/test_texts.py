@@ -1,4 +1,4 @@
-"""Texts make room for each other, work is stopped, and models are those that were named."""
+"""Texts make room for each other, work is stopped, and the model is loaded late."""
 
 import threading
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from entitynlm.errors import Busy, ModelError
 from entitynlm.explorer.jobs import Job, JobQueue
-from entitynlm.explorer.models import ModelShelf, hold
+from entitynlm.explorer.model import LateModel, hold
 from entitynlm.explorer.texts import Missing, Text, TextShelf, Version
 from entitynlm.text.document import Document
 from support.explorer import SMALL, wait_until
@@ -17,19 +17,19 @@ def make_text(words: str) -> Document:
     return Document("d", tuple(words.split()))
 
 
-def leave(models: ModelShelf, text: Text, job: Job) -> None:
+def leave(model: LateModel, text: Text, job: Job) -> None:
     """Measure nothing."""
 
 
 def make_empty_shelf(**limits: int) -> TextShelf:
-    return TextShelf(ModelShelf([SMALL], lambda name: pytest.fail(name)), leave, **limits)
+    return TextShelf(LateModel(SMALL, lambda: pytest.fail("it was loaded")), leave, **limits)
 
 
 def test_the_text_that_was_used_least_recently_makes_room() -> None:
     shelf = make_empty_shelf(most_words=4)
-    first, second = (shelf.open(make_text("a b"), name, SMALL) for name in ("first", "second"))
+    first, second = (shelf.open(make_text("a b"), name) for name in ("first", "second"))
     shelf.get(first.id)
-    third = shelf.open(make_text("c"), "third", SMALL)
+    third = shelf.open(make_text("c"), "third")
     assert [text.id for text in shelf.list()] == [third.id, first.id]
     with pytest.raises(Missing, match="closed to make room"):
         shelf.get(second.id)
@@ -37,13 +37,13 @@ def test_the_text_that_was_used_least_recently_makes_room() -> None:
 
 def test_many_words_make_room_too_but_never_for_the_newest() -> None:
     shelf = make_empty_shelf(most_words=5)
-    shelf.open(make_text("a b c"), "first", SMALL)
-    long = shelf.open(make_text("a b c d e f g"), "long", SMALL)
+    shelf.open(make_text("a b c"), "first")
+    long = shelf.open(make_text("a b c d e f g"), "long")
     assert [text.id for text in shelf.list()] == [long.id]
 
 
 def test_versions_are_undone_and_redone() -> None:
-    text = Text("1", "one", SMALL, Version(make_text("a b")))
+    text = Text("1", "one", Version(make_text("a b")))
     text.change(Version(make_text("a c"), what="one"))
     text.change(Version(make_text("a d"), what="two"))
     number = text.version.number
@@ -87,20 +87,20 @@ def test_an_error_in_the_background_is_told() -> None:
     assert jobs[0].failure == "the weights are missing" and "bug" in jobs[1].failure
 
 
-def test_models_are_those_of_the_list() -> None:
+def test_the_model_is_loaded_once_when_it_is_asked_for() -> None:
     calls: list[str] = []
 
-    def load(name: str) -> Any:
-        calls.append(name)
-        raise ModelError(f"{name} is broken")
+    def load() -> Any:
+        calls.append("now")
+        if len(calls) == 1:
+            raise ModelError("it is broken")
+        return "a model"
 
-    shelf = ModelShelf(["mine"], load)
-    assert shelf.names[0] == "mine" and SMALL in shelf.names and shelf.check(None) == "mine"
-    with pytest.raises(ModelError, match="there is no model"):
-        shelf.get("/etc")
+    model = LateModel("mine", load)
+    assert calls == []
     with pytest.raises(ModelError, match="broken"):
-        shelf.get("mine")
-    assert calls == ["mine"]
+        model.get()
+    assert (model.get(), model.get(), len(calls)) == ("a model", "a model", 2)
 
 
 def test_what_is_held_is_waited_for_in_vain() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from entitynlm.api import load
 from entitynlm.explorer.application import make_app
-from entitynlm.explorer.models import ModelShelf
+from entitynlm.explorer.model import LateModel
 from entitynlm.explorer.security import list_hosts
 from entitynlm.explorer.texts import TextShelf, measure_text
 
@@ -22,8 +22,8 @@ REDRAWN = ("StaleElementReferenceException", "ElementNotInteractableException")
 WHY_NOT = "the browser tests need Chromium: apt-get install chromium chromium-driver"
 
 
-def make_shelf(*names: str, **limits: int) -> TextShelf:
-    return TextShelf(ModelShelf(names or (SMALL,), load), measure_text, **limits)
+def make_shelf(name: str = SMALL, **limits: int) -> TextShelf:
+    return TextShelf(LateModel(name, lambda: load(name)), measure_text, **limits)
 
 
 @contextmanager

@@ -267,22 +267,22 @@ class Explorer:
     def __init__(self) -> None:
         import entitynlm
         from entitynlm.explorer.application import make_app
-        from entitynlm.explorer.models import ModelShelf
+        from entitynlm.explorer.model import LateModel
         from entitynlm.explorer.texts import TextShelf
         from entitynlm.model.pretrained import save_pretrained
         from support.small_bundles import make_bundle
 
         save_pretrained(make_bundle()[0], make_folder("http"))
-        models = ModelShelf(["small"], lambda name: entitynlm.load(make_folder("http")))
-        models.get("small")
-        self.shelf = TextShelf(models, lambda *_: None, most_words=100)
+        model = LateModel("small", lambda: entitynlm.load(make_folder("http")))
+        model.get()
+        self.shelf = TextShelf(model, lambda *_: None, most_words=100)
         self.app = make_app(self.shelf, token=TOKEN.decode(), hosts=["h"])
         self.loop = asyncio.new_event_loop()
 
     def ask(self, data: bytes) -> None:
         """``METHOD PATH?QUERY``, headers, an empty line and a body; TEXT in the path is the id of an open text."""
         if not self.shelf.list():
-            self.app.state.routes.open_document(STORY, "tale", None)
+            self.app.state.routes.open_document(STORY, "tale")
         head, _, body = data.partition(b"\n\n")
         first, *lines = head.split(b"\n")
         method, _, address = first.partition(b" ")

@@ -37,7 +37,7 @@ class Routes:
     """Everything under ``/api``, for one shelf of texts."""
 
     def __init__(self, shelf: TextShelf) -> None:
-        self.shelf, self.models = shelf, shelf.models
+        self.shelf, self.model = shelf, shelf.model
         self.router = router = APIRouter(prefix="/api")
         answers: dict[int | str, dict[str, Any]] = {
             code: {"model": schemas.Error} for code in (400, 401, 403, 404, 405, 411, 413, 421, 422)
@@ -74,10 +74,9 @@ class Routes:
     # -- texts -----------------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """The version, the models, the writable formats and the examples that there are."""
+        """The version, the writable formats and the examples that there are."""
         return {
             "version": __version__,
-            "models": self.models.names,
             "formats": [
                 {"name": f.name, "description": f.description} for f in FORMATS.values() if f.writable
             ],
@@ -100,34 +99,31 @@ class Routes:
             title, path = EXAMPLES[wanted.example]
             name = title.partition(" (")[0]
             document, _ = read_file(path.read_bytes(), name)
-            return self._show(self.open_document(document, name, wanted.model))
+            return self._show(self.open_document(document, name))
         from entitynlm.api import as_document
 
         assert wanted.text is not None
         document = as_document(wanted.text.replace("\x00", ""))
-        return self._show(self.open_document(document, "pasted text", wanted.model))
+        return self._show(self.open_document(document, "pasted text"))
 
     def open_file(
         self,
         content: Annotated[bytes, Body(media_type="application/octet-stream")],
         name: Annotated[str, Query(min_length=1, max_length=200)],
-        model: Annotated[str | None, Query(max_length=200)] = None,
     ) -> dict[str, Any]:
         """Open a file in any readable format; of several documents the first."""
-        self.models.check(model)
         found, remarks = read_file(content, name)
-        return {**self._show(self.open_document(found, name, model)), "remarks": remarks}
+        return {**self._show(self.open_document(found, name)), "remarks": remarks}
 
-    def open_document(self, document: Document, name: str, model: str | None) -> Text:
+    def open_document(self, document: Document, name: str) -> Text:
         """Open a document, which is annotated if it has no mentions, and analyse it in the background."""
-        model = self.models.check(model)
         if not len(document):
             raise DataError("there is no word in this text")
         if len(document) > MOST_WORDS_OF_A_TEXT:
             raise DataError(
                 f"this text has {len(document):,} words, and the explorer takes {MOST_WORDS_OF_A_TEXT:,}"
             )
-        text = self.shelf.open(document, name, model)
+        text = self.shelf.open(document, name)
         self.shelf.measure(text)
         return text
 
@@ -136,7 +132,7 @@ class Routes:
         return self._show(self.shelf.get(id))
 
     def _show(self, text: Text) -> dict[str, Any]:
-        return self.views.describe_open_text(text)
+        return {**self.views.describe_open_text(text), "model": self.model.name}
 
     # -- looking ---------------------------------------------------------------------------------------------------------
 
@@ -179,8 +175,8 @@ class Routes:
         text = self.shelf.get(id)
         if at >= len(text.document):
             raise Missing(f"the text has {len(text.document)} words")
-        model = self.models.get(text.model, SOON)
-        with self.models.use(text.model, ANSWER_WITHIN), text.hold():
+        model = self.model.get(SOON)
+        with self.model.use(ANSWER_WITHIN), text.hold():
             walk = follow(model, text if by == "words" else text.version, by)
             return describe_expected(walk, text.version, at, by)
 

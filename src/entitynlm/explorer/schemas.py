@@ -25,11 +25,10 @@ class Error(BaseModel):
 
 
 class OpenText(RequestBody):
-    """A text to open: pasted or an example; ``model`` is the one that analyses it."""
+    """A text to open: pasted or an example."""
 
     text: Annotated[str, Field(max_length=4_000_000)] | None = None
     example: Name | None = None
-    model: Name | None = None
 
 
 class Edit(RequestBody):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.explorer.jobs import Job, JobQueue
-from entitynlm.explorer.models import ModelShelf, hold
+from entitynlm.explorer.model import LateModel, hold
 from entitynlm.text.document import Document
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ class Measured:
 
 
 class Text:
-    """An open text: a model, versions of its analysis, and what was measured of the one that is shown."""
+    """An open text: versions of its analysis, and what was measured of the one that is shown."""
 
-    def __init__(self, id: str, name: str, model: str, version: Version) -> None:
-        self.id, self.name, self.model = id, name, model
+    def __init__(self, id: str, name: str, version: Version) -> None:
+        self.id, self.name = id, name
         self.versions = [version]
         self.at = 0  # which version is shown
         self._numbers: dict[str, int] = {}
@@ -170,20 +170,20 @@ class TextShelf:
 
     def __init__(
         self,
-        models: ModelShelf,
-        measure: Callable[[ModelShelf, Text, Job], None],
+        model: LateModel,
+        measure: Callable[[LateModel, Text, Job], None],
         *,
         most_words: int = MOST_WORDS,
     ) -> None:
-        self.models, self._measure, self.most_words = models, measure, most_words
+        self.model, self._measure, self.most_words = model, measure, most_words
         self.worker = JobQueue()
         self._texts: OrderedDict[str, Text] = OrderedDict()
         self._lock = threading.Lock()
 
-    def open(self, document: Document, name: str, model: str) -> Text:
+    def open(self, document: Document, name: str) -> Text:
         """A new text, for which others may have to make room."""
         given = "as it was in the file" if document.mentions else ""
-        text = Text(secrets.token_urlsafe(6), name, model, Version(document, what=given))
+        text = Text(secrets.token_urlsafe(6), name, Version(document, what=given))
         with self._lock:
             self._texts[text.id] = text
             while len(self._texts) > 1 and self._count_words() > self.most_words:
@@ -211,7 +211,7 @@ class TextShelf:
         text.cancel()
         text.job = None
         if text.measured is None:
-            text.job = self.worker.submit(lambda job: self._measure(self.models, text, job))
+            text.job = self.worker.submit(lambda job: self._measure(self.model, text, job))
 
     def shut(self) -> None:
         for text in self.list():
@@ -223,15 +223,15 @@ SAMPLES, REPEATS = 40, 2
 """Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
 
 
-def measure_text(models: ModelShelf, text: Text, job: Job) -> None:
+def measure_text(late: LateModel, text: Text, job: Job) -> None:
     """Find the mentions where there are none yet, then measure the version that is shown; older versions are not measured."""
     from entitynlm.report.contents import make_report  # with torch, while the page is looked at
 
     job.begin("loading the model")
-    model = models.get(text.model)
+    model = late.get()
     job.check()
     version = text.version
-    with models.use(text.model, wait=3600.0):
+    with late.use(wait=3600.0):
         if not version.found and not version.document.mentions and version.what == "":
             job.begin("finding entities")
             found = version.document

@@ -29,7 +29,6 @@ def describe_open_text(text: Text) -> dict[str, Any]:
         "tokens": len(text.document),
         "begin": min(text.document.sentences[0][1], len(text.document) - 1),
         "blocks": text.blocks,
-        "model": text.model,
         "version": text.version.number,
         "state": job.state if job else "done",
         "stage": job.stage if job else "",

@@ -74,25 +74,25 @@ def serve(
     import uvicorn
 
     from entitynlm.explorer.application import make_app
-    from entitynlm.explorer.models import ModelShelf
+    from entitynlm.explorer.model import LateModel
     from entitynlm.explorer.security import list_hosts, make_token
     from entitynlm.explorer.texts import TextShelf, measure_text
 
-    def load(name: str) -> "EntityNLM":
+    def load() -> "EntityNLM":
         from entitynlm.api import EntityNLM
 
-        return EntityNLM(options.ModelOptions(name, model.device, model.threads).load(terminal))
+        return EntityNLM(model.load(terminal))
 
     port, token = listener.getsockname()[1], make_token()
-    shelf = TextShelf(ModelShelf([model.model], load), measure_text)
+    shelf = TextShelf(LateModel(model.model, load), measure_text)
     app = make_app(shelf, token=token, hosts=list_hosts(host, port))
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/#token={token}"
     if opened is not None:
-        text = app.state.routes.open_document(opened, name, model.model)
+        text = app.state.routes.open_document(opened, name)
         address += f"&text={text.id}"
     else:  # load the model before the first request for it
-        shelf.worker.submit(lambda job: shelf.models.get(model.model))
+        shelf.worker.submit(lambda job: shelf.model.get())
     terminal.print(f"the explorer is at {address}", markup=False)
     terminal.remark("Ctrl-C ends it", markup=False)
     if browser:

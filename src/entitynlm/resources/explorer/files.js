@@ -18,8 +18,6 @@ function show(title, ...content) {
 const close = () => $("#dialog").close();
 
 export function openDialog(opened) {
-  const models = state.about?.models || [];
-  const model = h("select", { "aria-label": "Model" }, models.map((name) => h("option", { value: name }, name)));
   const text = h("textarea", { id: "paste", rows: "7", "aria-label": "Text", placeholder: "Type or paste a text" });
   const file = h("input", { type: "file", id: "file", "aria-label": "File" });
   const done = async (action) => {
@@ -29,19 +27,19 @@ export function openDialog(opened) {
       opened(info);
     }
   };
-  const paste = () => done(() => ask("/texts", { method: "POST", json: { text: text.value, model: model.value } }));
-  const example = (id) => () => done(() => ask("/texts", { method: "POST", json: { example: id, model: model.value } }));
-  file.addEventListener("change", () => file.files[0] && done(() => sendFile(file.files[0], model.value)));
+  const paste = () => done(() => ask("/texts", { method: "POST", json: { text: text.value } }));
+  const example = (id) => () => done(() => ask("/texts", { method: "POST", json: { example: id } }));
+  file.addEventListener("change", () => file.files[0] && done(() => sendFile(file.files[0])));
   show("Open a text",
     h("p", {}, text),
-    h("p", { class: "row" }, h("button", { type: "button", id: "read", class: "main", onclick: paste }, "Read it"), h("label", {}, "with ", model)),
+    h("p", { class: "row" }, h("button", { type: "button", id: "read", class: "main", onclick: paste }, "Read it")),
     h("p", { class: "row" }, h("label", {}, "or a file in any readable format: ", file)),
     h("p", { class: "row" }, "or an example: ", (state.about?.examples || []).map((one) => h("button", { type: "button", onclick: example(one.id) }, one.title))));
 }
 
-async function sendFile(file, model) {
+async function sendFile(file) {
   const content = await file.arrayBuffer();
-  const query = new URLSearchParams({ name: file.name, ...(model ? { model } : {}) });
+  const query = new URLSearchParams({ name: file.name });
   return ask(`/files?${query}`, { method: "POST", body: content });
 }
 
