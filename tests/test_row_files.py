@@ -1,7 +1,6 @@
-"""Tables for other programs: what is written is what csv and json read back."""
+"""Tables for other programs: what is written is what csv and pandas read back."""
 
 import csv
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,19 +48,10 @@ def test_pandas_reads_every_token_as_the_page_says(tmp_path: Path) -> None:
     assert found.surprisal.isna().tolist() == [True, False, False, False]
 
 
-def test_rows_survive_json(tmp_path: Path) -> None:
-    write_rows(ROWS, Word, tmp_path / "t.json", "json")
-    assert json.loads((tmp_path / "t.json").read_text())[1] == {
-        "token": "a\tb",
-        "surprisal": None,
-        "oov": True,
-    }
-
-
 def test_the_kind_is_chosen_by_name_or_ending() -> None:
-    assert [choose_kind(None, out) for out in ("-", "a.csv", "b.txt", "c.JSON")] == [
-        "tsv", "csv", "tsv", "json",
+    assert [choose_kind(None, out) for out in ("-", "a.csv", "b.txt", "c.CSV")] == [
+        "tsv", "csv", "tsv", "csv",
     ]  # fmt: skip
-    assert choose_kind("json", "a.csv") == "json"
+    assert choose_kind("tsv", "a.csv") == "tsv"
     with pytest.raises(ConfigError, match="which kind of table"):
         choose_kind(None, "a.xlsx")

@@ -1,13 +1,12 @@
-"""Tables for other people's programs: rows that are dataclasses, as TSV, CSV or JSON.
+"""Tables for other people's programs: rows that are dataclasses, as TSV or CSV.
 
-TSV and CSV quote a field only where they must (a quotation mark is a token, too), in the way that R, pandas and spreadsheets read
+They quote a field only where they must (a quotation mark is a token, too), in the way that R, pandas and spreadsheets read
 back by default. None is an empty field, a truth value 1 or 0.
 """
 
 import contextlib
 import csv
 import dataclasses
-import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,7 +14,7 @@ from typing import Any, Literal, get_args
 from entitynlm.errors import ConfigError
 from entitynlm.files import make_printable, write_atomically
 
-Kind = Literal["tsv", "csv", "json"]
+Kind = Literal["tsv", "csv"]
 DIGITS = 6  # decimals of written figures
 
 
@@ -35,21 +34,15 @@ def choose_kind(wanted: Kind | None, out: str) -> Kind:
 def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable[[Iterable[Any]], None]]:
     """Give a function that adds rows of one dataclass to a table; the file is there when the block ends well.
 
-    Rows are written as they come (a table as one JSON array is collected first), so that its length does not matter.
+    Rows are written as they come, so that the length of the table does not matter.
     """
     columns = [field.name for field in dataclasses.fields(row_type)]
     with write_atomically(path) as stream:
-        if kind == "json":
-            records: list[dict[str, Any]] = []
-            yield lambda rows: records.extend({name: getattr(row, name) for name in columns} for row in rows)
-            json.dump(records, stream, ensure_ascii=False, indent=1, allow_nan=False)
-            stream.write("\n")
-        else:
-            writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
-            writer.writerow(columns)
-            yield lambda rows: writer.writerows(
-                [show_cell(getattr(row, name)) for name in columns] for row in rows
-            )
+        writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+        writer.writerow(columns)
+        yield lambda rows: writer.writerows(
+            [show_cell(getattr(row, name)) for name in columns] for row in rows
+        )
 
 
 def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind) -> None:

@@ -42,7 +42,7 @@ def run(*arguments: object) -> Result:
         ("annotate", [], [".jsonl"]),
         ("annotate", ["--to", "conllu", "--with-scores"], [".conllu"]),
         ("surprisal", ["--samples", 4, "--as", "csv"], [".tokens.csv", ".mentions.csv"]),
-        ("characters", ["--least", 1, "--as", "json"], [".characters.json", ".quotations.json"]),
+        ("characters", ["--least", 1, "--as", "csv"], [".characters.csv", ".quotations.csv"]),
     ],
 )
 def test_outputs_are_those_of_the_plain_verb(
@@ -159,7 +159,7 @@ def test_mentions_that_are_not_given(model: Path, tmp_path: Path) -> None:
         out = tmp_path / verb
         result = run("batch", verb, tmp_path / "a.txt", "--model", model, "--out", out, *option)
         assert result.exit_code == 1, result.output
-        assert "no mentions to use" in (out / "failed" / "a.failed.jsonl").read_text()
+        assert f"{' '.join(option)} needs mentions" in (out / "failed" / "a.failed.jsonl").read_text()
 
 
 def test_wrong_calls(model: Path, corpus: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Every verb that reads a text gives a result or an error of ours, which the comma
 else that is raised would be a traceback.
 """
 
-import json
+import csv
 from pathlib import Path
 
 import pytest
@@ -91,15 +91,14 @@ def test_offsets_are_right_after_a_mark_and_windows_line_ends(model: Path, tmp_p
         "-m",
         str(model),
         *QUICK,
-        "--as",
-        "json",
         "--out",
         str(out),
     ]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     text = "Ann saw Bo.\r\n\r\nShe ran."
-    for row in json.loads((out / "a.tokens.json").read_text()):
-        assert text[row["start"] : row["end"]] == row["token"]
+    with (out / "a.tokens.tsv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    assert rows and all(text[int(row["start"]) : int(row["end"])] == row["token"] for row in rows)
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_ctrl_c_saves_and_resume_goes_on(corpus: Path, tmp_path: Path, run: Run)
         (["--config", "nowhere.toml"], "nowhere.toml"),
         (["--device", "abacus"], "abacus"),
         (["--parts", "causal"], "no model"),
-        (["--parts", "generative,nonsense"], "no part 'nonsense'"),
+        (["--parts", "generative,nonsense"], "--parts: there is no 'nonsense'"),
     ],
 )
 def test_wrong_options_end_with_two_and_one_message(
