@@ -89,15 +89,15 @@ def test_a_restart_says_what_was_done(model: Path, corpus: Path, tmp_path: Path)
     assert read_folder(tmp_path / "out") != before
 
 
-def test_a_finished_job_can_be_verified(model: Path, corpus: Path, tmp_path: Path) -> None:
+def test_the_same_command_makes_a_changed_output_anew(model: Path, corpus: Path, tmp_path: Path) -> None:
     call = ("batch", "characters", corpus, "--model", model, "--out", tmp_path / "out")
     run(*call)
-    assert run(*call, "--verify").exit_code == 0
-    (tmp_path / "out" / "shards" / "news.characters.tsv").write_text("changed")
     before = read_folder(tmp_path / "out")
-    result = run(*call, "--verify")
-    assert result.exit_code == 1 and "7 shards, damaged: news" in result.stdout
+    (tmp_path / "out" / "shards" / "news.characters.tsv").write_text("changed")
+    figures = tmp_path / "figures.json"
+    run(*call, "--json", figures)
     assert read_folder(tmp_path / "out") == before
+    assert json.loads(figures.read_text())["new_shards"] == 1
 
 
 def test_names_that_are_not_utf8(model: Path, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_evaluate_says_which_rows_are_missing(corpus: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--split", "tset"], "no split 'tset'"), (["--likelihoods", "marginl"], "no 'marginl'")],
+    [(["--split", "tset"], "--split: there is no 'tset'"), (["--likelihoods", "marginl"], "no 'marginl'")],
 )
 def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):

@@ -159,27 +159,18 @@ def parse_names(text: str, option: str, known: Sequence[str]) -> list[str]:
 
 def parse_seeds(text: str) -> list[int]:
     """Parse ``1,2,3`` as seeds."""
-    try:
-        numbers = [int(part) for part in split_list(text)]
-    except ValueError:
-        raise ConfigError(f"--seeds wants whole numbers with commas between them, not {text!r}") from None
-    if not numbers:
-        raise ConfigError("--seeds wants one number at least")
-    if wrong := [number for number in numbers if not 0 <= number <= options.LARGEST_SEED]:
-        raise ConfigError(f"--seeds wants numbers from 0 to {options.LARGEST_SEED}, not {wrong[0]}")
-    return numbers
+    parts = split_list(text)
+    if not parts or not all(part.isdecimal() and int(part) <= options.LARGEST_SEED for part in parts):
+        wanted = f"whole numbers from 0 to {options.LARGEST_SEED} with commas between them"
+        raise ConfigError(f"--seeds wants {wanted}, not {text!r}")
+    return list(map(int, parts))
 
 
 def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     """Return the splits asked for (all must be there), or those of dev and test that are there, or all."""
     if wanted is None:
         return [split for split in ("dev", "test") if split in corpus.splits] or list(corpus.splits)
-    splits = split_list(wanted)
-    if not splits:
-        raise ConfigError("--split wants one split at least")
-    for split in splits:
-        corpus.files(split)
-    return splits
+    return parse_names(wanted, "--split", list(corpus.splits))
 
 
 @contextmanager

@@ -38,7 +38,6 @@ class BatchOptions:
     :param engine: local: processes on this machine; ray: Ray Data, on the cluster RAY_ADDRESS or a Ray of its own (extra scale).
     :param documents_per_shard: JSON lines are cut into shards of this many documents; any other file is a shard.
     :param restart: Remove the outputs that the job in the folder has recorded, and do everything again.
-    :param verify: Do nothing but compare the outputs with their hashes in the manifest; the exit code is 1 if one differs.
     """
 
     files: Input
@@ -50,7 +49,6 @@ class BatchOptions:
     engine: Literal["local", "ray"] = "local"
     documents_per_shard: Annotated[int, typer.Option(min=1)] = 1000
     restart: bool = False
-    verify: bool = False
 
     def run(
         self,
@@ -69,11 +67,6 @@ class BatchOptions:
         loading = options.ModelOptions(self.model, self.device, 1)
         worker = job.Worker(loading, out, self.format, endings, compute, write, given)
         with job.open_job(out, settings, restart=self.restart) as before:
-            if self.verify:
-                damaged = [one.name for one in before if not job.is_whole(out, one)]
-                told = f"{count(before, 'shard')}, damaged: {', '.join(damaged) or 'none'}"
-                terminal.print(told, markup=False)
-                raise typer.Exit(1 if damaged else 0)
             shards = plan_shards(self.files, self.documents_per_shard, format=self.format, out=out)
             done = job.keep_whole(out, before, [] if self.restart else shards)
             pending = [shard for shard in shards if shard.name not in done]
