@@ -182,19 +182,15 @@ def keep_whole(
     planned = {shard.name: shard.digest for shard in shards}
     kept = {}
     for record in records:
-        if planned.get(record.name) == record.input_sha256 and is_whole(folder, record):
+        files = {folder / name: digest for name, digest in record.outputs.items()}
+        whole = all(file.is_file() and hash_file(file) == digest for file, digest in files.items())
+        if whole and planned.get(record.name) == record.input_sha256:
             kept[record.name] = record
             continue
-        for file in (folder / name for name in record.outputs):
+        for file in files:
             if file.resolve().is_relative_to(folder.resolve()):  # a manifest might have been changed
                 file.unlink(missing_ok=True)
     return kept
-
-
-def is_whole(folder: Path, record: ShardRecord) -> bool:
-    """Tell whether all outputs of a shard are there as they were written."""
-    files = {folder / name: digest for name, digest in record.outputs.items()}
-    return all(file.is_file() and hash_file(file) == digest for file, digest in files.items())
 
 
 def add_record(folder: Path, record: ShardRecord) -> None:

@@ -25,15 +25,9 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora import Corpus
 
-Part = Mode | Literal["resolver"]
+PARTS: tuple[Mode | Literal["resolver"], ...] = (*get_args(Mode), "resolver")
+"""In the order of training: the resolver reads P's states."""
 DEFAULT_PARTS = "generative,causal,resolver"
-
-
-def choose_parts(names: str) -> list[Part]:
-    """Read --parts, in the order of training: the resolver reads P's states."""
-    known: tuple[Part, ...] = (*get_args(Mode), "resolver")
-    given = parse_names(names, "--parts", known)
-    return [part for part in known if part in given]
 
 
 def train(
@@ -80,7 +74,8 @@ def train(
     :param resume: Continue from the last checkpoint in --out.
     :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """
-    chosen = choose_parts(parts)
+    named = parse_names(parts, "--parts", PARTS)
+    chosen = [part for part in PARTS if part in named]
     networks = [part for part in chosen if part != "resolver"]
     settings = choosing.load()
     check_parts(settings, networks, start_from)
