@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora import Corpus
 
-PARTS: tuple[Mode | Literal["resolver"], ...] = (*get_args(Mode), "resolver")
+TRAINABLE: tuple[Mode | Literal["resolver"], ...] = (*get_args(Mode), "resolver")
 """In the order of training: the resolver reads P's states."""
 DEFAULT_PARTS = "generative,causal,resolver"
 
@@ -74,8 +74,8 @@ def train(
     :param resume: Continue from the last checkpoint in --out.
     :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """
-    named = parse_names(parts, "--parts", PARTS)
-    chosen = [part for part in PARTS if part in named]
+    named = parse_names(parts, "--parts", TRAINABLE)
+    chosen = [part for part in TRAINABLE if part in named]
     networks = [part for part in chosen if part != "resolver"]
     settings = choosing.load()
     check_parts(settings, networks, start_from)
