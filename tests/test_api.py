@@ -39,7 +39,12 @@ def test_many_texts_are_answered_in_their_order(model: entitynlm.EntityNLM) -> N
     told = Told()
     assert list(model.annotate(iter(texts), progress=told)) == [model.annotate(text) for text in texts]
     assert told.seen == ["start texts None", "texts", "texts", "texts"]
-    assert list(model.characters(texts, least=1)) == [model.characters(text, least=1) for text in texts]
+    mixed = [*texts, model.annotate("Bo ran.").with_clusters([[(0, 1)], [(1, 2)]])]
+    people = [model.characters(text, least=1) for text in mixed]
+    for batch_size in (1, 2, 16):
+        assert list(model.characters(mixed, least=1, batch_size=batch_size)) == people
+    with pytest.raises(ConfigError, match="one text at least"):
+        next(model.characters(texts, batch_size=0))
     first = next(model.surprisal(texts, samples=3, repeats=1))
     assert first == model.surprisal(texts[0], samples=3, repeats=1)
     for wrong in (7, b"Bo ran.", [7]):

@@ -77,9 +77,14 @@ def _take_many(
         if isinstance(text, str | bytes | Document) or not isinstance(text, Iterable):
             return one(self, text, **options)
         texts = track(options.pop("progress", SILENT), "texts", text)
+        documents = map(self._read, texts)
         if one.__name__ == "annotate":  # short texts are read together
-            return annotate_documents(self.pretrained, map(self._read, texts), **options)
-        return (one(self, each, **options) for each in texts)
+            return annotate_documents(self.pretrained, documents, **options)
+        if one.__name__ == "characters":
+            least = options.pop("least", 2)
+            found = annotate_documents(self.pretrained, documents, keep_annotated=True, **options)
+            return (list_characters(each, least=least) for each in found)
+        return (one(self, each, **options) for each in texts)  # apart: together, products round otherwise
 
     return cast("_TextMethod[Options, Answer]", answer)
 
@@ -187,12 +192,14 @@ class EntityNLM:
         return annotate_document(self.pretrained, self._read(text), **options, progress=progress)
 
     @_take_many
-    def characters(self, text: str | Document, *, least: int = 2, progress: Progress = SILENT) -> Cast:
+    def characters(
+        self, text: str | Document, *, least: int = 2, batch_size: int = BATCH, progress: Progress = SILENT
+    ) -> Cast:
         """List the characters of a text: names, gender, chapters, speech, actions and company of each.
 
         A document's own mentions and quotations are used where it has any (:meth:`annotate` gives them), else they are found.
 
-        :param least: leave out persons who are mentioned fewer times.
+        :param least: leave out persons who are mentioned fewer times.  :param batch_size: as for :meth:`annotate`.
         """
         document = self._read(text)
         if not document.mentions:
@@ -221,8 +228,7 @@ class EntityNLM:
 
         :param given: a text that is read first; rows are those of the text after it.
         :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
-        :param samples: particles per repeat (None: 12); the spread between ``repeats`` is the
-            error.
+        :param samples: particles per repeat (None: 12); the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
         :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
             the model was trained, which is with them.
@@ -231,13 +237,8 @@ class EntityNLM:
         :param top_words: if above 0, rows of tokens also have the entropy over the next word, the rank of the word that came, and
             so many likeliest words with their probabilities.
         """
-        settings: dict[str, Any] = {
-            "samples": samples,
-            "repeats": repeats,
-            "seed": seed,
-            "progress": progress,
-        }
-        settings |= {"top_words": top_words, "given": given}
+        settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
+        settings |= {"top_words": top_words, "given": given, "progress": progress}
         pretrained = choose_spelling(self.pretrained, word_boundaries, exact=white_space == "exact")
         found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
         if found.mentions:
@@ -345,7 +346,8 @@ class EntityNLM:
         self._warn_untrained()
         document = as_document(document)
         if not isinstance(candidates, KBestList):
-            candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
+            spans = (tuple(tuple((int(a), int(b)) for a, b in of) for of in each) for each in candidates)
+            candidates = KBestList(document.id, tuple(ScoredClustering(each, 0.0) for each in spans))
         scores = score_list(self.pretrained, document, candidates).combine(weight).tolist()
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]
@@ -372,7 +374,3 @@ def as_document(text: object, *, id: str = "text") -> Document:
         raise DataError("this is no text that UTF-8 can hold", found=place, hint=hint) from error
     cut = segment_text(text)
     return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-
-
-def _make_candidate(clusters: Sequence[Sequence[Span]]) -> ScoredClustering:
-    return ScoredClustering(tuple(tuple((int(a), int(b)) for a, b in cluster) for cluster in clusters), 0.0)

@@ -11,12 +11,7 @@ from typing import Any
 from msgspec import structs
 from torch import Tensor
 
-from entitynlm.coref.people_rules import (
-    PeopleRules,
-    find_named_narrator,
-    find_participants,
-    find_relatives,
-)
+from entitynlm.coref.people_rules import PeopleRules, find_named_narrator, find_participants, find_relatives
 from entitynlm.coref.resolver import FoundMentions, Resolution, Resolver
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.identity import IdentityRules
@@ -75,18 +70,24 @@ def annotate_document(
 
 
 def annotate_documents(
-    pretrained: Pretrained, documents: Iterable[Document], *, batch_size: int = BATCH, **options: Any
+    pretrained: Pretrained,
+    documents: Iterable[Document],
+    *,
+    batch_size: int = BATCH,
+    keep_annotated: bool = False,
+    **options: Any,
 ) -> Iterator[Document]:
     """Annotate documents in their order; short ones of about one length are read together, ``batch_size`` at once.
 
-    :param options: of :func:`annotate_document`.
+    :param keep_annotated: leave documents that have mentions as they are.  :param options: of :func:`annotate_document`.
     """
     if batch_size < 1:
         raise ConfigError(f"a batch has one text at least, not {batch_size}")
     backbone, encoder = pretrained.get("generative").backbone, pretrained.encoder
     for window in _take_windows(documents, batch_size):
         encoded = [encoder.encode_words(document) for document in window]
-        short = [n for n, document in enumerate(window) if 0 < len(document) <= SHORT]
+        kept = [keep_annotated and bool(document.mentions) for document in window]
+        short = [n for n, each in enumerate(window) if 0 < len(each) <= SHORT and not kept[n]]
         short.sort(key=lambda n: len(encoded[n]))
         states: dict[int, Tensor] = {}
         for start in range(0, len(short), batch_size) if batch_size > 1 else ():
@@ -96,7 +97,7 @@ def annotate_documents(
             states.update(zip(batch, found, strict=True))
         for n, document in enumerate(window):
             known: dict[str, Any] = {"encoded": encoded[n], "states": states.get(n)}
-            yield annotate_document(pretrained, document, **options, **known)
+            yield document if kept[n] else annotate_document(pretrained, document, **options, **known)
 
 
 def _take_windows(documents: Iterable[Document], batch_size: int) -> Iterator[list[Document]]:
