@@ -90,3 +90,11 @@ def test_it_answers_every_question(model: entitynlm.EntityNLM) -> None:
     good = document.clusters()
     bad = tuple((span,) for cluster in good for span in cluster)
     assert {candidate.clusters for candidate in model.rerank(document, [good, bad])} == {good, bad}
+
+
+def test_every_word_can_be_asked_for_in_turn(model: entitynlm.EntityNLM) -> None:
+    """Also a mark that a language model spells with the one before it, and which has no piece of its own."""
+    document = model.annotate("“I am late,” said Anna. Bob laughed.")
+    walk = model.follow(document)
+    assert all(0 <= found.starts <= 1 for found in map(walk.expect, range(len(document))) if found)
+    assert walk.expect(document.tokens.index("said"))
