@@ -6,7 +6,7 @@ after it in the same conversation.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
@@ -47,9 +47,7 @@ def settle_entities(
     dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
     named = name_partners(dialogue, quotations) | name_narrator(dialogue, quotations)
-    quotations = [
-        _rename_participants(quotation, lambda who: named.get(who, who)) for quotation in quotations
-    ]
+    quotations = [quotation.rename(lambda who: named.get(who, who)) for quotation in quotations]
     mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
     numbers: dict[str, str] = {}
     for mention in mentions:
@@ -58,7 +56,7 @@ def settle_entities(
         discourse.document,
         mentions=_rename(mentions, numbers),
         entity_types={numbers[entity]: type for entity, type in types.items() if entity in numbers},
-        quotations=tuple(_rename_participants(quotation, numbers.get) for quotation in quotations),
+        quotations=tuple(quotation.rename(numbers.get) for quotation in quotations),
     )
 
 
@@ -66,11 +64,6 @@ def _rename(mentions: Sequence[Mention], names: Mapping[str, str]) -> tuple[Ment
     return sort_mentions(
         structs.replace(m, entity=names[m.entity]) if m.entity in names else m for m in mentions
     )
-
-
-def _rename_participants(quotation: Quotation, find_name: Callable[[str], str | None]) -> Quotation:
-    speaker, addressee = (who and find_name(who) for who in (quotation.speaker, quotation.addressee))
-    return structs.replace(quotation, speaker=speaker, addressee=addressee)
 
 
 def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:

@@ -100,14 +100,7 @@ def _merge(document: Document, entity: str, into: str) -> Document:
     ]
     once = {(mention.span, mention.entity): mention for mention in moved}
     types = document.entity_types
-    said = [
-        structs.replace(
-            quotation,
-            speaker=names.get(quotation.speaker or "", quotation.speaker),
-            addressee=names.get(quotation.addressee or "", quotation.addressee),
-        )
-        for quotation in document.quotations
-    ]
+    said = [quotation.rename(lambda who: names.get(who, who)) for quotation in document.quotations]
     merged = document.with_mentions(
         once.values(), {into: types[entity], **types} if entity in types else types
     )

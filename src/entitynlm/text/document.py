@@ -64,6 +64,11 @@ class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
     def span(self) -> Span:
         return (self.start, self.end)
 
+    def rename(self, find_name: Callable[[str], str | None]) -> Quotation:
+        """Give the participants other ids; one without an id is left out."""
+        speaker, addressee = (who and find_name(who) for who in (self.speaker, self.addressee))
+        return msgspec.structs.replace(self, speaker=speaker, addressee=addressee)
+
 
 def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Sort mentions by start, enclosing ones before enclosed ones, then by entity id, so that the order is total."""
@@ -119,9 +124,9 @@ class Document:
         """Put mentions, types and quotations into order and check them; the text is not looked at again."""
         put = object.__setattr__
         put(self, "mentions", sort_mentions(mentions))
-        named = {mention.entity for mention in self.mentions}
+        named = {mention.entity: mention.entity for mention in self.mentions}
         put(self, "entity_types", MappingProxyType({e: kind for e, kind in types.items() if e in named}))
-        kept = (self._keep_named(quotation, named) for quotation in quotations)
+        kept = (quotation.rename(named.get) for quotation in quotations)
         put(self, "quotations", tuple(sorted(kept, key=_place)))
         self._check_mentions()
 
@@ -155,14 +160,6 @@ class Document:
             expected = end
         if expected != len(self.tokens):
             raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
-
-    @staticmethod
-    def _keep_named(quotation: Quotation, named: set[str]) -> Quotation:
-        """Leave out participants of a quotation that no mention refers to."""
-        speaker, addressee = (
-            who if who in named else None for who in (quotation.speaker, quotation.addressee)
-        )
-        return msgspec.structs.replace(quotation, speaker=speaker, addressee=addressee)
 
     def _check_mentions(self) -> None:
         for quotation in self.quotations:
