@@ -84,7 +84,7 @@ def measure_accuracy(
     networks: dict[str, EntityNetwork], context: Context, documents: Sequence[EncodedDocument]
 ) -> list[Figure]:
     model, proposal = networks["generative"], networks["causal"]
-    repeats = context.choose(12, 2)
+    repeats = context.choose(6, 2)
     spread, mean = measure_spread(model, proposal, documents, repeats)
     plain_spread, plain_mean = measure_spread(model, proposal, documents, repeats, method="importance")
     text = f"standard error, particle filter ÷ importance sampling ({len(documents)} documents)"

@@ -5,26 +5,17 @@ import os
 import subprocess
 import sys
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import torch
 
 from benchmarks.data import load_documents
 from benchmarks.figures import Context, Figure
-from benchmarks.timing import Contestant, median_rate, median_ratio, race
-from entitynlm.coref.annotation import annotate_document
-from entitynlm.inference.marginal import estimate_log_prob
+from benchmarks.timing import median_rate, median_ratio, race
 from entitynlm.model.backbones.huggingface.architecture import has_bfloat16
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.language_models import SMOLLM2, SMOLLM2_MODULE
-from entitynlm.model.loading import make_untrained
-from entitynlm.model.pretrained import Pretrained
-from entitynlm.stories import generate_stories
-from entitynlm.text.document import Document
-from entitynlm.training.recipe import train_pretrained
-from entitynlm.training.settings import load_settings
 
 NAME = "pretrained"
 START = f"""
@@ -51,78 +42,6 @@ def run_transformers(runtime: LanguageModelRuntime, texts: list[np.ndarray], wor
     return words
 
 
-def run_output_layer(runtime: LanguageModelRuntime, text: np.ndarray, words: int) -> int:
-    """The language model's own pass: transformers, with the probability of every piece of the text."""
-    ids = torch.tensor([[runtime.start, *text]])
-    with torch.no_grad():
-        logits = runtime.model(input_ids=ids).logits[0, :-1]
-        torch.log_softmax(logits, -1).gather(1, ids[0, 1:, None])
-    return words
-
-
-def train_entities(stories: int, epochs: int) -> Pretrained:
-    """P and its proposal, trained a little on generated stories: fresh ones would put half of all words into mentions."""
-    documents = list(generate_stories(stories, seed=3))
-    settings = load_settings(None, {"training.epochs": epochs}, language_model=SMOLLM2)
-    trained = train_pretrained(documents, documents[:4], settings, seed=1)
-    assert trained is not None
-    return trained
-
-
-def estimate(pretrained: Pretrained, runtime: LanguageModelRuntime, document: Document) -> Contestant:
-    """One estimate of log P(X) with a hundred particles, from words to figure."""
-    encoded = pretrained.encoder.encode_words(document)
-
-    def lap() -> int:
-        runtime.forget()
-        networks = pretrained.get("generative"), pretrained.get("causal")
-        estimate_log_prob(*networks, encoded, particles=100, repeats=1)
-        return len(document)
-
-    return lap
-
-
-def annotate(pretrained: Pretrained, runtime: LanguageModelRuntime, document: Document) -> Contestant:
-    def lap() -> int:
-        runtime.forget()
-        annotate_document(pretrained, document)
-        return len(document)
-
-    return lap
-
-
-def measure_entities(context: Context, runtime: LanguageModelRuntime, document: Document) -> list[Figure]:
-    """What summing entities out, or finding them, costs on top of the language model."""
-    pretrained = train_entities(context.choose(60, 6), context.choose(10, 1))
-    encoded = pretrained.encoder.encode_words(document)
-    pieces = encoded.words.all_pieces
-    text = pieces[pieces < runtime.pieces]
-    laps = race(
-        {
-            "pass": partial(run_output_layer, runtime, text, len(document)),
-            "bare": estimate(make_untrained(SMOLLM2), runtime, document),
-            "marginal": estimate(pretrained, runtime, document),
-            "annotate": annotate(pretrained, runtime, document),
-        },
-        context.choose(3, 1),
-    )
-    costs = {name: median_ratio(laps["pass"], laps[name]) for name in ("bare", "marginal", "annotate")}
-    rates = {name: median_rate(found) for name, found in laps.items()}
-    unit = "words/CPU-s"
-    told = f"marginal surprisal of {len(document):,} words, 100 particles"
-    return [
-        Figure(
-            "pretrained_pass_words_per_cpu_second", rates["pass"], "transformers' own pass with logits", unit
-        ),
-        Figure("pretrained_bare_words_per_cpu_second", rates["bare"], "… while W_e is zero", unit),
-        Figure("pretrained_marginal_words_per_cpu_second", rates["marginal"], told, unit),
-        Figure("pretrained_samples100_vs_pass", costs["marginal"], "… in passes", "×", must=3.0, most=True),
-        Figure(
-            "pretrained_annotate_words_per_cpu_second", rates["annotate"], "annotation by the proposal", unit
-        ),
-    ]
-
-
 def measure_start(laps: int) -> float:
     """CPU-seconds of a fresh process until the language model could read, the best of some; the cache is warm."""
     times = []
@@ -139,7 +58,7 @@ def run(context: Context) -> list[Figure]:
     if any(importlib.util.find_spec(module) is None for module in (SMOLLM2_MODULE, "transformers")):
         return []
     runtime = load_language_model(SMOLLM2)
-    size = context.choose(1_000, 60)
+    size = context.choose(600, 60)
     words = [word for document in load_documents(context.data) for word in document.tokens][: 8 * size]
     groups = {
         "": [words[:size]],
@@ -157,7 +76,7 @@ def run(context: Context) -> list[Figure]:
                 "layer 18": partial(read_states, runtime, texts, count, 18),
                 "reduced": partial(read_states, runtime.reduced, texts, count, runtime.layers),
             },
-            context.choose(1 if suffix == "_long" else 5, 1),
+            context.choose(1 if suffix == "_long" else 4, 1),
         )
         what = f"{len(parts)} text{'s' * (len(parts) > 1)} of {len(parts[0]):,} words"
         states, transformers, cut = (
@@ -183,10 +102,6 @@ def run(context: Context) -> list[Figure]:
             ),
             Figure(f"{key}_layer18_words_per_cpu_second", cut, "… states of layer 18 alone", "words/CPU-s"),
         ]
-    ends = [at + 1 for at, word in enumerate(words[:size]) if word in (".", "!", "?")]
-    bounds = sorted({0, *ends, size})
-    document = Document("text", tuple(words[:size]), tuple(pairwise(bounds)))
-    figures += measure_entities(context, runtime, document)
     start = measure_start(context.choose(3, 1))
     return [
         *figures,

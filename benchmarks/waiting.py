@@ -2,11 +2,11 @@
 
 import importlib.util
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from benchmarks.data import load_documents
@@ -25,41 +25,64 @@ NAME = "waiting"
 HERE = Path(__file__).resolve().parents[1]
 SENTENCE = "Anna lost her key, so she called her brother Bob."
 SHORT, LONG = 1_200, 24_000  # tokens
+NOVEL = 120_000  # words
 WORDS = 30  # of a continuation
+SEEDS = 5
 BARS = {"annotate": 1.45, "surprisal": 1.6}
 TEXTS = {"annotate": (200, 3_000), "surprisal": (200, 1_000)}
 """Words of two texts, whose difference is free of the start."""
 
 
-def run_command(checkout: Path, *arguments: str) -> float:
-    """Run ``entitynlm`` from the sources of a checkout on one thread; returns its CPU-seconds."""
+def run_command(checkout: Path, *arguments: str) -> tuple[float, float]:
+    """Run ``entitynlm`` from the sources of a checkout on one thread; returns its CPU-seconds and its memory at the most (MB)."""
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "entitynlm", *arguments, "--threads", "1"]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, capture_output=True, check=True, env=environment, cwd=checkout)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    nothing = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=nothing, stderr=nothing, env=environment, cwd=checkout)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert not process.returncode, command
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def measure_start(model: str, folder: Path, laps: int) -> float:
     """CPU-seconds of ``annotate`` of one sentence, the best of some; a first call compiles what is not in the cache."""
     path = folder / "sentence.txt"
     path.write_text(SENTENCE, encoding="utf-8")
-    return min(run_command(HERE, "annotate", str(path), "--model", model) for _ in range(laps + 1))
+    return min(run_command(HERE, "annotate", str(path), "--model", model)[0] for _ in range(laps + 1))
+
+
+def write_text(context: Context, size: int, folder: Path) -> Path:
+    """Write so many words of the documents as a text; the first ones come again where they do not suffice."""
+    words = [word for document in load_documents(context.data) for word in document.tokens]
+    size = context.choose(size, size // 10)
+    path = folder / f"{size}.txt"
+    path.write_text(" ".join((words * (1 + size // len(words)))[:size]), encoding="utf-8")
+    return path
+
+
+def measure_novel(context: Context, folder: Path) -> list[Figure]:
+    """Memory of ``annotate`` on SmolLM2 for a text as long as a novel, and what a word costs."""
+    path = write_text(context, NOVEL, folder)
+    seconds, megabytes = run_command(HERE, "annotate", str(path), "--model", ON_SMOLLM2)
+    words = len(path.read_text(encoding="utf-8").split())
+    text = f"annotate {words:,} words on SmolLM2: memory at the most"
+    return [
+        Figure("annotate_novel_megabytes", megabytes, text, "MB", must=1_500, most=True),
+        Figure(
+            "annotate_novel_words_per_cpu_second", words / seconds, "… speed, start included", "words/CPU-s"
+        ),
+    ]
 
 
 def compare_commits(context: Context, verb: str, before: Path, folder: Path) -> float:
     """How many times as fast as an earlier commit a verb on SmolLM2 is, per word after the start: median of rounds."""
-    words = [word for document in load_documents(context.data) for word in document.tokens]
-    paths = []
-    for size in TEXTS[verb]:
-        paths.append(folder / f"{size}.txt")
-        paths[-1].write_text(" ".join(words[: context.choose(size, size // 10)]), encoding="utf-8")
+    paths = [write_text(context, size, folder) for size in TEXTS[verb]]
     ratios = []
     for number in range(context.choose(4, 2)):
         cost = {}
         for checkout in (HERE, before):
-            times = [run_command(checkout, verb, str(path), "--model", ON_SMOLLM2) for path in paths]
+            times = [run_command(checkout, verb, str(path), "--model", ON_SMOLLM2)[0] for path in paths]
             cost[checkout] = times[1] - times[0]
         if number:  # the first round compiles what is not in the cache
             ratios.append(cost[before] / cost[HERE])
@@ -95,13 +118,16 @@ def measure_growth(context: Context, pretrained: Pretrained) -> float:
 
 
 def measure_generation(pretrained: Pretrained, prompt: Document, count: int) -> float:
-    """CPU-seconds of continuations after loading: the first call of a process, with the reading of the text."""
+    """CPU-seconds of continuations after loading, with the reading of the text: median of some seeds, for sentences are of all
+    lengths and some words are drawn many times.
+    """
+    request = ContinuationRequest(words=WORDS)
 
-    def lap() -> int:
-        request = ContinuationRequest(words=WORDS)
-        return len(generate_continuations(pretrained, prompt, request, count=count))
+    def time_seed(seed: int) -> float:
+        write = partial(generate_continuations, pretrained, prompt, request, count=count, seed=seed)
+        return time_lap(lambda: len(write())).cpu
 
-    return time_lap(lap).cpu
+    return statistics.median(map(time_seed, range(SEEDS)))
 
 
 def run(context: Context) -> list[Figure]:
@@ -117,6 +143,8 @@ def run(context: Context) -> list[Figure]:
             start = measure_start(model, folder, laps)
             text = f"annotate one sentence with {model}, from the shell"
             figures.append(Figure(f"start_{model}_cpu_seconds", start, text, "CPU-s", must=bar, most=True))
+        if has_smollm2:
+            figures += measure_novel(context, folder)
         if has_smollm2 and context.before is not None:
             for verb, bar in BARS.items():
                 ratio = compare_commits(context, verb, context.before, folder)
