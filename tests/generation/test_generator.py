@@ -18,7 +18,7 @@ from entitynlm.generation.generator import (
 )
 from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.opening import begin_story
-from entitynlm.inference.story_state import StoryState
+from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.pretrained import Pretrained
 from support.letter_backbone import Letters, make_letter_network
@@ -127,7 +127,7 @@ def test_words_of_several_pieces_are_drawn_with_their_probability() -> None:
         for number, word in enumerate(words):
             carry = state.carry
             for place, piece in enumerate(tokenizer.pieces(word)):
-                log_probs = state.log_prob_pieces(network.backbone.state(carry), place)
+                log_probs = log_prob_pieces([state], network.backbone.state(carry), place)[0]
                 probs[number] += float(log_probs[piece])
                 carry = network.backbone.step(carry, torch.tensor([piece]))
     keys = tokenizer.encode(words)

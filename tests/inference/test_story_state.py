@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.inference.readings import Readings, WordTables
-from entitynlm.inference.story_state import StoryState, read_along
+from entitynlm.inference.story_state import StoryState, log_prob_pieces, read_along
 from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -21,7 +21,7 @@ from support.small_models import encoded_documents, make_network, model_options
 
 def log_prob_words(state: StoryState, tables: WordTables, at: int) -> torch.Tensor:
     """(V,) equation 6 for every word of a vocabulary."""
-    return state.log_prob_pieces(torch.from_numpy(tables.contexts[at : at + 1]))
+    return log_prob_pieces([state], torch.from_numpy(tables.contexts[at : at + 1]))[0]
 
 
 def score_by_state(network: EntityNetwork, document: EncodedDocument) -> dict[str, np.ndarray]:

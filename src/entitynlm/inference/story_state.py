@@ -110,11 +110,6 @@ class StoryState:
             )
         return Expectation(self, tables, at, log_types, log_entities, types, new_entities)
 
-    @torch.no_grad()
-    def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
-        """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, S) is before it."""
-        return log_prob_pieces([self], h, place)[0]
-
     # -- what follows an observation ----------------------------------------------------------------------------------
 
     def choose(self, r: int, e: int, l: int, new_entity: np.ndarray | None = None) -> StoryState:
