@@ -95,7 +95,7 @@ class ClusterMemory:
         quoted = (mentions.quote > 0).astype(np.int64)
         self.mentions = MentionColumns(mentions.classes, mentions.gender, mentions.number, quoted)
         self.clusters = np.full(size, -1, dtype=np.int64)
-        self.count = 0  # of clusters, while rules are kept
+        self.count = 0  # of clusters
         widths = (1, CLASSES, len(GENDERED), len(GRAMMATICAL_NUMBERS), 1, 2)
         sizes, classes, genders, numbers, in_quotes, salience = (
             np.zeros((size, width), dtype=np.float32) for width in widths
@@ -124,59 +124,27 @@ class ClusterMemory:
         )
         sure = np.ones(len(pairs.none), dtype=np.float32)
         used = 0
-        if rules is None:
-            wanted = np.zeros(0, dtype=np.int64) if given is None else given
-            used = _follow(self.mentions, self.clusters, self.columns, pairs, weights, wanted, groups, sure)
-        else:
-            for number in range(len(pairs.none)):
-                cluster, sure[number] = self._choose(number, pairs, weights, groups, rules)
-                self.clusters[pairs.low + number] = cluster
-                self.count = max(self.count, cluster + 1)
-                _add(pairs.low + number, self.mentions, cluster, self.columns)
+        for number in range(len(pairs.none)):
+            mention, excluded = pairs.low + number, list[int]()
+            while True:
+                size, cluster, sure[number] = _propose(
+                    number, self.count, self.mentions, self.clusters, self.columns, pairs, weights, given is None, groups,
+                    used, np.array(excluded, dtype=np.int64),
+                )  # fmt: skip
+                if rules is None or cluster == self.count or rules.allows(mention, int(cluster)):
+                    break
+                excluded.append(int(cluster))
+            used += size
+            if given is not None:
+                cluster = given[mention]
+            elif rules is not None:
+                known = rules.find_entity(mention)
+                cluster = cluster if known is None else known
+                rules.note(mention, int(cluster))
+            self.clusters[mention] = cluster
+            self.count = max(self.count, int(cluster) + 1)
+            _add(mention, self.mentions, cluster, self.columns)
         return AntecedentGroups(groups.order, groups.sizes[:used], groups.features[:used]), sure
-
-    def _choose(
-        self,
-        number: int,
-        pairs: ScoredPairs,
-        weights: ClusterWeights,
-        groups: AntecedentGroups,
-        rules: IdentityRules,
-    ) -> tuple[int, float]:
-        """Choose the best cluster that rules allow, or the one that they name."""
-        mention, new = pairs.low + number, self.count
-        excluded: list[int] = []
-        while True:
-            _, cluster, probability = _propose(
-                number, new, self.mentions, self.clusters, self.columns, pairs, weights, True, groups, 0,
-                np.array(excluded, dtype=np.int64),
-            )  # fmt: skip
-            if cluster == new or rules.allows(mention, int(cluster)):
-                break
-            excluded.append(int(cluster))
-        known = rules.find_entity(mention)
-        cluster = int(cluster) if known is None else known
-        rules.note(mention, cluster)
-        return cluster, probability
-
-
-@njit()
-def _follow(mentions, clusters, columns, pairs, weights, given, groups, sure):  # type: ignore[no-untyped-def]
-    """Follow all mentions; count the groups of antecedents."""
-    new, used = clusters.max() + 1 if len(clusters) else 0, 0
-    nothing = np.zeros(0, dtype=np.int64)
-    for number in range(len(pairs.none)):
-        mention = pairs.low + number
-        size, cluster, sure[number] = _propose(
-            number, new, mentions, clusters, columns, pairs, weights, len(given) == 0, groups, used, nothing
-        )
-        used += size
-        if len(given):
-            cluster = given[mention]
-        clusters[mention] = cluster
-        new = max(new, cluster + 1)
-        _add(mention, mentions, cluster, columns)
-    return used
 
 
 @njit()
