@@ -209,12 +209,6 @@ def guess_head(document: Document, start: int, end: int, *, syntax: bool = True)
     return end - 2 if possessive else end - 1
 
 
-def is_pronoun(words: Sequence[str]) -> bool:
-    """Say whether the lower-cased words of a mention are a personal, possessive or demonstrative pronoun."""
-    text = " ".join(words)
-    return (len(words) == 1 or text == "each other") and text in PRONOUNS
-
-
 def _describe_words(
     document: Document, spans: Sequence[Span], heads: Sequence[int], *, syntax: bool
 ) -> Iterable[MentionWords]:
@@ -226,7 +220,7 @@ def _describe_words(
         words = [token.lower() for token in document.tokens[start:end]]
         head = document.tokens[at].lower()
         tag, lemma = tags[at], (lemmas[at] or head).lower()
-        if is_pronoun(words):
+        if " ".join(words) in PRONOUNS:
             kind, form = PRONOUN, PRONOUNS[" ".join(words)]
         else:
             # a capital that is not that of a sentence's start alone

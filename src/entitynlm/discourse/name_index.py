@@ -182,7 +182,8 @@ class NameIndex:
         if len(fitting) < 2:
             return fitting[0] if fitting else None
         sizes = [person.names.total() for person in fitting]
-        for evidence in (self._count_links(name, fitting), sizes):
+        links = [sum(self._together[frozenset((name, other))] for other in who.names) for who in fitting]
+        for evidence in (links, sizes):
             most = max(evidence)
             if most >= 2 and most >= MUCH * (sum(evidence) - most):
                 return fitting[evidence.index(most)]
@@ -210,9 +211,6 @@ class NameIndex:
                 votes[id(self.owners[name])] += count
             joined[cluster] = first.setdefault(votes.most_common(1)[0][0], cluster)
         return [joined.get(cluster, cluster) for cluster in clusters]
-
-    def _count_links(self, name: PersonName, people: Sequence[Person]) -> list[int]:
-        return [sum(self._together[frozenset((name, other))] for other in person.names) for person in people]
 
 
 def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Counter[frozenset[PersonName]]:

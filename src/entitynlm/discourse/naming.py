@@ -125,22 +125,18 @@ def resolve_text(document: Document, *, every_person: bool = False) -> str:
     written = 0
     for mention in document.mentions:
         word, named = document.tokens[mention.start], names[mention.entity]
-        plain = word.lower()
+        plain, name = word.lower(), document.words(*named.span)
         if len(mention) > 1 or PRONOUNS.get(plain) not in replaced or plain.endswith(("self", "selves")):
             continue
-        if quoted[mention.start] or _is_pronoun(document, named) or named.start <= mention.start < named.end:
+        if quoted[mention.start] or name.lower() in PRONOUNS or named.start <= mention.start < named.end:
             continue
         if OWN_ENDINGS & {*document.tokens[mention.end : mention.end + 1]}:
             continue
         start, end = offsets[mention.start]
-        name = _fit_name(document.words(*named.span), at_start=word[0].isupper() and word != "I")
-        pieces += [text[written:start], name + ("'s" if _is_possessive(document, mention) else "")]
+        fitting = _fit_name(name, at_start=word[0].isupper() and word != "I")
+        pieces += [text[written:start], fitting + ("'s" if _is_possessive(document, mention) else "")]
         written = end
     return "".join([*pieces, text[written:]])
-
-
-def _is_pronoun(document: Document, mention: Mention) -> bool:
-    return document.words(*mention.span).lower() in PRONOUNS
 
 
 def _is_possessive(document: Document, mention: Mention) -> bool:

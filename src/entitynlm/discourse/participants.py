@@ -257,13 +257,12 @@ def find_things(
         readings = [discourse.reader.read(mention.span) for mention in own]
         names = [reading.name for reading in readings if reading.name is not None]
         things = [
-            name for name in names if name.has_article and (name.title or not any(map(_is_noun, name.words)))
+            name
+            for name in names
+            if name.has_article
+            and (name.title or not any("NOUN" in list_lemmas(word) for word in name.words))
         ]
         if len(things) >= FEWEST_ARTICLES and len(things) >= SURE_SHARE * len(names):
             female = any(reading.form == "she" for reading in readings)
             found[person] = "vehicle" if female else "place"
     return found
-
-
-def _is_noun(word: str) -> bool:
-    return "NOUN" in list_lemmas(word)

@@ -12,7 +12,7 @@ from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, RELATIONS, relate_mentions
 from entitynlm.coref.ranker.hashing import LinearModel, learn_choices
-from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, guess_heads, has_syntax
+from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, has_syntax
 from entitynlm.coref.ranker.ranker import Ranker, RankerExample, find_mentions
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError
@@ -114,7 +114,8 @@ def test_relations_of_a_small_document() -> None:
 
 def test_features_are_hashes_of_columns() -> None:
     document = tell_story(1)
-    example = RankerExample(document, guess_heads(document, sorted(m.span for m in document.mentions)))
+    mentions = [CandidateMention(m.span, guess_head(document, *m.span)) for m in document.mentions]
+    example = RankerExample(document, mentions)
     model = LinearModel(1 << 20, 0.1, 0.0)
     assert len(set(NEW_TEMPLATES)) == len(NEW_TEMPLATES) and len(set(PAIR_TEMPLATES)) == len(PAIR_TEMPLATES)
     assert model.index(PAIR_TEMPLATES, example.columns).shape == (len(example.i), len(PAIR_TEMPLATES))

@@ -3,36 +3,23 @@
 Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from entitynlm.coref.mention_table import guess_head
 from entitynlm.text.document import Document, Span
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateMention:
+class CandidateMention(NamedTuple):
     """A span with its head token; ``variant`` says how it was cut out of the subtree (0: all of it)."""
 
-    start: int
-    end: int
+    span: Span
     head: int
     variant: int = 0
-
-    @property
-    def span(self) -> Span:
-        return (self.start, self.end)
 
 
 def has_syntax(document: Document) -> bool:
     """Say whether mentions can be found by rule, which needs part-of-speech tags and a dependency tree."""
     tagged = "pos" in document.columns or "upos" in document.columns
     return tagged and document.heads is not None and any(head >= 0 for head in document.heads)
-
-
-def guess_heads(document: Document, spans: Iterable[Span]) -> list[CandidateMention]:
-    """Make candidates of spans, whose heads are guessed."""
-    return [CandidateMention(*span, guess_head(document, *span)) for span in spans]
 
 
 NOMINAL_TAGS = frozenset(("NN", "NNS", "NNP", "NNPS", "PRP", "PRP$", "CD", "FW"))
@@ -54,9 +41,9 @@ def find_by_dependencies(document: Document) -> list[CandidateMention]:
     for head in range(len(document)):
         if tree.is_nominal(head):
             for variant, left_out in enumerate(VARIANTS):
-                start, end = tree.cut_phrase(head, left_out)
-                found.setdefault((start, end), CandidateMention(start, end, head, variant))
-    return sorted(found.values(), key=lambda mention: mention.span)
+                span = tree.cut_phrase(head, left_out)
+                found.setdefault(span, CandidateMention(span, head, variant))
+    return list(found.values())
 
 
 class _Tree:

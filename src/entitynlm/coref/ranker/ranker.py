@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
-from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.mention_table import MentionTable, guess_head
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, describe_mentions, relate_mentions
 from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel
-from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, guess_heads, has_syntax
+from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, has_syntax
 from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.errors import DataError
@@ -36,7 +36,7 @@ class RankerExample:
     """
 
     def __init__(self, document: Document, mentions: Sequence[CandidateMention]) -> None:
-        ordered = sorted(mentions, key=lambda mention: (mention.start, -mention.end))
+        ordered = sorted(mentions, key=lambda mention: (mention.span[0], -mention.span[1]))
         self.spans = [mention.span for mention in ordered]
         table = MentionTable(
             read_discourse(document), self.spans, heads=[mention.head for mention in ordered]
@@ -112,7 +112,7 @@ class Ranker:
 def find_mentions(document: Document, finder: SpanFinder | None) -> list[CandidateMention]:
     """List the candidate mentions of a document, by a finder or by dependencies."""
     if finder is not None:
-        return guess_heads(document, finder.find(document))
+        return [CandidateMention(span, guess_head(document, *span)) for span in finder.find(document)]
     if not has_syntax(document):
         raise DataError(
             f"document {document.id!r} has no syntax (part-of-speech tags and dependencies), unlike the training documents"
