@@ -45,24 +45,9 @@ class PeopleRules(IdentityRules):
     ) -> None:
         super().__init__(discourse, spans)
         self._names_of, self._participants, self._teller = owners, participants, narrator
-        self._apart = self._find_apart()
-        self._excluded: dict[int, set[int]] = defaultdict(set)
         self._voices = [discourse.voice_of[start] for start, _ in spans]
         self._people: dict[int, Person] = {}
         self._entity_of: dict[int, int] = {}
-
-    def _find_apart(self) -> dict[int, set[int]]:
-        """Find the people whom the narrator's relations can't be: "my uncle", who once says "Daniel", is nowhere Daniel."""
-        texts = {
-            number: self.document.words(*self.spans[number]).lower()
-            for number, whose in self.relations.possessors.items()
-            if self._readings[whose].form == "i" and not self._quoted[number]
-        }
-        told: dict[str, set[int]] = defaultdict(set)
-        for number, text in texts.items():
-            owners = (self._names_of[other] for other in self.relations.apart[number])
-            told[text] |= {id(owner) for owner in owners if owner is not None}
-        return {number: told[text] for number, text in texts.items()}
 
     def find_entity(self, number: int) -> int | None:
         """Find the entity of a name's person, of the speaker for "I" in a quotation, and of the addressee for "you"."""
@@ -80,8 +65,6 @@ class PeopleRules(IdentityRules):
 
     def allows(self, number: int, entity: int) -> bool:
         owner, person = self._names_of[number], self._people.get(entity)
-        if id(owner) in self._excluded[entity] or id(person) in self._apart.get(number, ()):
-            return False
         if owner is not None and person is not None:
             return owner is person
         if owner is not None and entity == self.narrator and owner.told > MOSTLY_TOLD * owner.names.total():
@@ -98,7 +81,6 @@ class PeopleRules(IdentityRules):
 
     def note(self, number: int, entity: int) -> None:
         super().note(number, entity)
-        self._excluded[entity] |= self._apart.get(number, set())
         owner = self._names_of[number]
         if owner is not None:
             self._people[entity] = owner

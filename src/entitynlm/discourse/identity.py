@@ -40,7 +40,6 @@ class MentionRelations:
     """Find the relations between the mentions of a text, which are numbered in text order, longer ones first.
 
     :ivar apart: the mentions that each mention can't be one with.  :ivar same: the earlier mention that one must be one with.
-    :ivar possessors: the mention that possesses another one: "his" of "his father".
     """
 
     def __init__(self, discourse: Discourse, spans: Sequence[Span], readings: Sequence[Reading]) -> None:
@@ -48,7 +47,6 @@ class MentionRelations:
         self.tokens = discourse.document.tokens
         self.apart: dict[int, list[int]] = defaultdict(list)
         self.same: dict[int, int] = {}
-        self.possessors: dict[int, int] = {}
         self._numbers = {span: number for number, span in enumerate(spans)}
         self._starting: dict[int, list[int]] = defaultdict(list)
         for number, (start, _) in enumerate(spans):
@@ -85,7 +83,6 @@ class MentionRelations:
             pronoun = stop == start + 1 and (last in POSSESSIVE_PRONOUNS or last == "her")
             rest = self._numbers.get((stop, end))
             if pronoun or last in POSSESSIVE_ENDINGS or after[0] in POSSESSIVE_ENDINGS:
-                self.possessors[number] = inner
                 self._part(number, inner)
             elif after[0] in RELATIVE or (after[0] == "," and after[-1] in RELATIVE):
                 self.same[inner] = number
@@ -152,30 +149,15 @@ class MentionRelations:
         discourse, quotations = self.discourse, self.discourse.quotations
         if not discourse.has_paragraphs:
             return
-        starts, turns = frozenset(discourse.paragraphs), list[int]()
+        starts = frozenset(discourse.paragraphs)
         for quotation in range(1, len(quotations)):
             last, start = quotations[quotation - 1][1] - 1, quotations[quotation][0]
             follows = discourse.paragraph_of(start) == discourse.paragraph_of(last) + 1
             tag = (token.lower() for token in self.tokens[quotations[quotation][1] :][:TAG_WORDS])
             answers = CONTINUING.isdisjoint(tag)
             if start in starts and follows and answers and self.tokens[last] in MARKS:
-                turns.append(quotation)
                 for one in self.tags.get(quotation - 1, ()):
                     yield from ((one, other) for other in self.tags.get(quotation, ()))
-        for quotation in turns:
-            if quotation - 1 in turns:
-                self._read_answer(quotation)
-
-    def _read_answer(self, quotation: int) -> None:
-        """Make descriptions in the first and the third of three turns one: "said his father", "said Leo", "said the old man"."""
-        for one in self.tags.get(quotation - 2, ()):
-            for other in self.tags.get(quotation, ()):
-                described = all(
-                    self.readings[n].form is None and self.readings[n].name is None for n in (one, other)
-                )
-                agree = self.readings[one].gender == self.readings[other].gender is not None
-                if described and agree and self.tokens[self.spans[other][0]].lower() == "the":
-                    self.same.setdefault(other, one)
 
 
 def find_tag_mentions(discourse: Discourse, spans: Sequence[Span]) -> Mapping[int, list[int]]:
@@ -241,21 +223,13 @@ class IdentityRules:
         facts = self._facts.get(entity)
         if facts is None:
             return True
-        form, name, gender, _, title = self._readings[number]
+        form, name, gender, *_ = self._readings[number]
         told = self._narrated and not self._quoted[number]
         if told and form == "i" and (facts.is_told or facts.record.names):
             return False
         if told and facts.narrates and (form in ("he", "she", "it", "they") or name is not None):
             return False
-        possessor = self.relations.possessors.get(number)
-        if (
-            told
-            and possessor is not None
-            and entity == self.narrator
-            and self._readings[possessor].form == "i"
-        ):
-            return False
-        if not facts.record.fits_gender(gender) or not facts.record.fits_title(title):
+        if not facts.record.fits_gender(gender):
             return False
         apart = self.relations.apart.get(number, ())
         if any(entity == known for known in map(self._find_noted, apart)):

@@ -5,7 +5,6 @@ after it in the same conversation.
 """
 
 import dataclasses
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import structs
@@ -20,8 +19,6 @@ from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
 from entitynlm.text.word_forms import list_lemmas
 
-OFTEN = 5
-"""Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
 NEAR, TURNS = 8, 6
 """Quotations before and after one among whose speakers the person who is called by name is, and its partner."""
 FEWEST_ARTICLES = 2
@@ -46,7 +43,7 @@ def settle_entities(
     types = {**entity_types, **find_things(discourse, mentions, entity_types)}
     dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
-    named = name_partners(dialogue, quotations) | name_narrator(dialogue, quotations)
+    named = name_partners(dialogue, quotations) | name_narrator(dialogue)
     quotations = [quotation.rename(lambda who: named.get(who, who)) for quotation in quotations]
     mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
     numbers: dict[str, str] = {}
@@ -175,28 +172,16 @@ def resolve_participants(
     return sort_mentions(map(resolve, mentions))
 
 
-def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """Find the entity that is the narrator under a name: it maps to the narrator; else nothing does.
+def name_narrator(dialogue: Dialogue) -> dict[str, str]:
+    """Find the entity that is the narrator under a name, which the narrator tells or signs with: it maps to the narrator.
 
-    The narrator tells it ("my name is …"), signs with it, or is called by it. Then it must (nearly) never be told outside of
-    quotations.
+    A narrator whom others call by name is found while mentions are linked (``coref/people_rules.py``).
     """
     narrator = find_narrator(dialogue)
     if narrator is None:
         return {}
     told = next((m.entity for m in dialogue.outside if _is_own_name(dialogue, m)), narrator)
-    if told != narrator:
-        return {told: narrator}
-    speakers = [quotation.speaker for quotation in quotations]
-    votes: Counter[str] = Counter()
-    for number, speaker in enumerate(speakers):
-        called = _find_called(dialogue, number, speakers)
-        if called is not None and speaker != narrator != called:
-            votes[called] += _find_partner(dialogue, number, speakers) == narrator
-    if not votes.total():
-        return {}
-    name, count = votes.most_common(1)[0]
-    return {name: narrator} if _may_narrate(dialogue, speakers, name, count) else {}
+    return {} if told == narrator else {told: narrator}
 
 
 def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
@@ -231,14 +216,6 @@ def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
         if own.names and bare and titled and other.gender is not None and other.gender == own.gender:
             found[called] = partner
     return found
-
-
-def _may_narrate(dialogue: Dialogue, speakers: Sequence[str | None], entity: str, votes: int) -> bool:
-    """Tell whether an entity is named in quotations alone; if the narrator is called often, a heading may have the name too."""
-    if votes < OFTEN:
-        return not dialogue.counts[entity] and entity not in speakers
-    told = sum(m.entity == entity and not dialogue.is_pronoun(m) for m in dialogue.outside)
-    return told <= votes
 
 
 def find_things(

@@ -117,10 +117,6 @@ class PersonRecord:
     def fits_gender(self, gender: str | None) -> bool:
         return gender is None or self.gender in (None, gender)
 
-    def fits_title(self, title: str | None) -> bool:
-        titles = {name.title for name in self.names if name.title}
-        return title is None or not titles or title in titles
-
     def fits_name(self, name: PersonName) -> bool:
         return not any(conflict(name, other) for other in self.names)
 
