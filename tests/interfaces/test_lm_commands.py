@@ -151,11 +151,12 @@ def test_training_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path:
     written = (out / "tables.md").read_text()
     assert "| 5-gram | exact |" in written
     assert "mean ± standard deviation over seeds 1, 2" in written
-    weights = {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")}
-    assert len(weights) >= 8
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("seed-*/**/*.*") if path.suffix != ".json"}
+    for suffix in (".safetensors", ".pt"):  # weights and checkpoints of P, Q and the baseline for both seeds
+        assert sum(path.suffix == suffix for path in kept) == 6
     again = json.loads(run(*command, "--json", "-", "-q").stdout)
     assert again == figures
-    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")} == weights
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
 def test_training_needs_its_splits(corpus: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ renamed into its place when every byte of it is on the disk: whatever happens to
 """
 
 import copy
+import io
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -215,8 +216,10 @@ class Training:
             "best": self.best_weights,
             "optimizer": self.optimizer.state_dict(),
         }
+        content = io.BytesIO()  # torch tells a full disk as an error of its own format
+        torch.save(state, content)
         with write_atomically(self.checkpoint, "wb", durable=True) as stream:
-            torch.save(state, stream)
+            stream.write(content.getbuffer())
 
     def load(self, path: Path) -> None:
         """Go on from where a checkpoint was written, which must have been made with the same settings."""
