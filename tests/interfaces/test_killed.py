@@ -149,19 +149,3 @@ def test_getting_a_corpus(tmp_path: Path, kills: int, monkeypatch: pytest.Monkey
         assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
 
     kill_and_finish(command, check, kills, tmp_path)
-
-
-@pytest.mark.corpora
-@pytest.mark.parametrize("kills", KILLS)
-def test_copying_a_corpus(tmp_path: Path, kills: int, corpora_path: Path) -> None:
-    """Every file has the right SHA-256 (``data get`` checks what is there), and nothing else is beside them."""
-    source = str(corpora_path / "litbank")
-
-    def command(out: str) -> list[str]:
-        return ["data", "get", "litbank", "--from", source, "--quiet", "--out", str(tmp_path / out)]
-
-    def check() -> None:
-        assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["cut", "whole"]
-
-    kill_and_finish(command, check, kills, tmp_path)

@@ -49,12 +49,11 @@ def data_get(
     *,
     name: Annotated[str, typer.Argument()],
     out: options.OptionalFolder = None,
-    source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
     documents: Annotated[int | None, typer.Option(min=10, max=1_000_000)] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=options.LARGEST_SEED)] = None,
     terminal: Terminal,
 ) -> None:
-    """Download a corpus (every file's SHA-256 is checked), copy or generate it.
+    """Download a corpus (every file's SHA-256 is checked), or generate it.
 
     Examples:
 
@@ -63,22 +62,19 @@ def data_get(
 
     :param name: A corpus of `entitynlm data list`.
     :param out: The folder to put it into; default: corpora/NAME.
-    :param source: Take it from this folder or archive instead of the web.
     :param documents: Number of stories to generate (default 2000).
     :param seed: Seed of the stories: the same one gives the same bytes (default 1).
     """
     offer = get_entry(name)
     target = (out or CORPORA_FOLDER / name).absolute()
     if offer.generated:
-        if source is not None:
-            raise ConfigError(f"{name} is generated here: --from makes no sense for it")
         get_stories(terminal, documents or 2000, 1 if seed is None else seed, target)
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
     task = f"getting {name}"
     terminal.start(task, len(offer.files))
-    missing = get_corpus(offer, target, source, on_file=lambda file: terminal.advance(task, note=file))
+    missing = get_corpus(offer, target, on_file=lambda file: terminal.advance(task, note=file))
     terminal.finish(task)
     number = len(offer.files) - len(missing)
     terminal.print(f"{name}: {number} files in {print_path(target)}, all with the right SHA-256")

@@ -1,21 +1,19 @@
 """The catalogue of known corpora (``resources/catalogue.toml``): source, licence, and the SHA-256 of every file.
 
-The hashes are those of the copies that this package was developed and measured with. They are checked after every download
-and every copy, so that results reported on "OntoGUM" are results on the same bytes.
+The hashes are those of the copies that this package was developed and measured with. They are checked after every download,
+so that results reported on "OntoGUM" are results on the same bytes.
 """
 
 import urllib.parse
-import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from functools import cached_property
+from pathlib import Path
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import hash_file, lock_folder, read_hash_list, write_atomically
+from entitynlm.files import hash_file, lock_folder, read_hash_list
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,7 @@ class CatalogueEntry:
             return f"entitynlm data get {self.name} --documents 2000 --seed 1"
         if self.url:
             return f"entitynlm data get {self.name}"
-        if self.files:
-            return f"download it from {self.home}, then: entitynlm data get {self.name} --from FILE.zip"
-        return f"licensed, see {self.home}; then name your folder"
+        return f"download it from {self.home}{'' if self.files else ' (licensed)'}; then name its folder"
 
 
 CATALOGUE_FOLDER = Path(__file__).parents[2] / "resources"
@@ -78,37 +74,31 @@ def get_entry(name: str) -> CatalogueEntry:
 ATTEMPTS = 4  # for one file whose connection breaks
 TIMEOUT = 30.0  # seconds without a byte
 WORKERS = 4  # files at a time
-LARGEST_MEMBER = 1 << 28  # bytes of a file in an archive
-
-Fetch = Callable[[str, Path], None]  # bring the named file of the corpus to a path
 
 
 def get_corpus(
     entry: CatalogueEntry,
     target: Path,
-    source: Path | None = None,
     *,
     on_file: Callable[[str], None] = lambda name: None,
 ) -> list[str]:
     """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
 
     A file is written when it is whole and right, and kept when it is there already, so the same call goes on after a failure.
-    ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
     """
-    if not entry.files:
-        raise ConfigError(f"{entry.name} can't be fetched: {entry.how_to_get}")
-    if source is None and entry.url is None:
+    if entry.url is None:
         raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")
+    address = entry.url.rstrip("/")
     for name, digest in entry.files.items():
         if (target / name).is_file() and hash_file(target / name) != digest:
             told = f"{target / name} exists already and is not that of {entry.name}"
             raise ConfigError(f"{told}; remove it or name another place with --out")
-    fetch = partial(_fetch_from_address, entry) if source is None else _find_copies(entry, source)
 
     def bring(name: str) -> str | None:
         try:
             if not (target / name).is_file():
-                fetch(name, target / name)
+                remote = urllib.parse.quote(entry.remote_path(name))
+                download_file(f"{address}/{remote}", target / name, entry.files[name])
         except DataError:
             if name in entry.optional:
                 return name
@@ -128,11 +118,6 @@ def get_corpus(
         raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
 
 
-def _fetch_from_address(entry: CatalogueEntry, name: str, path: Path) -> None:
-    remote = urllib.parse.quote(entry.remote_path(name))
-    download_file(f"{(entry.url or '').rstrip('/')}/{remote}", path, entry.files[name])
-
-
 def download_file(url: str, path: Path, digest: str) -> None:
     """Fetch one file, again if the connection breaks; ``path`` exists only once it is complete and right."""
     import pooch  # here, because it takes half a second to load
@@ -141,53 +126,15 @@ def download_file(url: str, path: Path, digest: str) -> None:
     pooch.get_logger().setLevel("CRITICAL")
     store = pooch.create(path.parent, "", registry={path.name: digest}, urls={path.name: url})
     store.retry_if_failed = ATTEMPTS - 1
-    hint = "The file may have moved: name a copy that you have with --from"
+    hint = "The file may have moved: a copy that you have is used by the name of its folder"
     try:
         store.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
     except exceptions.HTTPError as error:
         raise DataError(f"the server answers {error}", path=url, hint=hint) from error
     except exceptions.RequestException as error:
         message = f"the download failed {ATTEMPTS} times, at last with {type(error).__name__}"
-        hint = "Is there a connection? --from takes a copy that you have"
-        raise DataError(message, path=url, hint=hint) from error
+        raise DataError(message, path=url, hint="Is there a connection?") from error
     except ValueError as error:  # the hash
-        raise _complain_of_content(url) from error
-
-
-def _find_copies(entry: CatalogueEntry, source: Path) -> Fetch:
-    """Find files by name and hash wherever they lie in a folder or archive, because clones wrap a corpus in folders."""
-    wanted = {PurePosixPath(name).name for name in entry.files}
-    try:
-        named = [(name, read) for name, read in _list_files(source) if name in wanted]
-        copies = {sha256(read()).hexdigest(): read for _, read in named}
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise DataError(f"the archive is damaged ({error})", path=source) from error
-
-    def fetch(name: str, path: Path) -> None:
-        if (read := copies.get(entry.files[name])) is None:
-            if any(found == path.name for found, _ in named):
-                raise _complain_of_content(name)
-            raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
-        with write_atomically(path, "wb") as stream:
-            stream.write(read())
-
-    return fetch
-
-
-def _list_files(source: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """List the files in a folder or a zip archive, each with a function that reads it."""
-    if source.is_dir():
-        yield from ((path.name, path.read_bytes) for path in source.rglob("*") if path.is_file())
-        return
-    if not zipfile.is_zipfile(source):
-        raise DataError("this is no folder and no zip archive", path=source)
-    archive = zipfile.ZipFile(source)
-    for info in archive.infolist():
-        if info.file_size <= LARGEST_MEMBER:
-            yield PurePosixPath(info.filename).name, partial(archive.read, info)
-
-
-def _complain_of_content(origin: str) -> DataError:
-    message = "the content is not what this package knows under that name"
-    hint = "It may be another release of the corpus, or a damaged copy"
-    return DataError(message, path=origin, expected="the catalogue's SHA-256", hint=hint)
+        message = "the content is not what this package knows under that name"
+        hint = "It may be another release of the corpus, or a damaged copy"
+        raise DataError(message, path=url, expected="the catalogue's SHA-256", hint=hint) from error
