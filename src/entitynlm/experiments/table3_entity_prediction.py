@@ -198,8 +198,7 @@ def describe(
 def make_accuracy_table(
     title: str, rows: Sequence[PredictionRow], by_seed: Mapping[str, Sequence[float]], remarks: Sequence[str]
 ) -> ResultTable:
-    """Tabulate accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
-    human = any(answer.slot.guesses for answer in rows[0].answers)
+    """Tabulate accuracy with its interval, on new and on old entities."""
     found = []
     for row in rows:
         interval = f"{row.interval.low:.1f}–{row.interval.high:.1f}"
@@ -207,20 +206,14 @@ def make_accuracy_table(
         cells: dict[str, Figure | str] = {"accuracy": accuracy, "interval": interval}
         by_newness = row.to_dict()["breakdown"]["newness"]
         cells |= {kind: Figure(values["accuracy"], digits=1) for kind, values in by_newness.items()}
-        if human:
-            agreement = evaluation.measure_human_agreement(row.answers)
-            found_figures = {"people": (agreement["accuracy"], 2), "corr.": (agreement["correlation"], 3)}
-            cells |= {name: Figure(v, digits=d) for name, (v, d) in found_figures.items() if v is not None}
         found.append(ResultRow(row.name, cells, PAPER.get(row.name)))
-    columns = ("accuracy", "interval", "new", "old", *(("people", "corr.") if human else ()))
+    columns = ("accuracy", "interval", "new", "old")
     return ResultTable(title, columns, tuple(found), CORPORA["entity"], tuple(remarks))
 
 
 def list_accuracy_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
     """Explain the columns, and list the tests of each row against each one before it."""
     yield "accuracy in percent with its 95 % interval (stories drawn), on new and on old entities"
-    if any(answer.slot.guesses for answer in rows[0].answers):
-        yield "people: how often the choice is their majority's; corr.: correlation with their shares"
     for first, second, found in compare_rows(rows):
         yield (
             f"{second} against {first}: {found.difference:+.2f} points "

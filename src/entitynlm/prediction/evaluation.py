@@ -2,7 +2,7 @@
 
 Slots of one story are alike, so tests are over whole stories: a permutation test swaps two systems' answers story by story, and
 bootstrap intervals draw stories (the paper's paired t-test takes slots for independent, and finds differences too easily).
-Agreement with people is with the 20 guesses that Modi et al. (2017) collected for each slot.
+People's row is the majority of the 20 guesses that Modi et al. (2017) collected for each slot.
 """
 
 from collections import Counter, defaultdict
@@ -60,20 +60,6 @@ def count_shares(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
     return shares / max(1, len(guesses))
 
 
-def measure_human_agreement(answers: Sequence[Answer]) -> dict[str, float | None]:
-    """Measure how often (in percent) the choice is people's majority, and Pearson's correlation with their shares.
-
-    The correlation is None where one side never changes.
-    """
-    asked = [answer for answer in answers if answer.slot.guesses]
-    model = np.concatenate([answer.choice.probabilities for answer in asked])
-    people = np.concatenate([count_shares(a.slot.guesses, a.choice.entities[:-1]) for a in asked])
-    same = sum(a.choice.best == find_majority(a.slot.guesses, a.choice.entities[:-1]) for a in asked)
-    changes = len(model) > 1 and model.std() > 0 and people.std() > 0
-    correlation = float(np.corrcoef(model, people)[0, 1]) if changes else None
-    return {"accuracy": 100 * same / len(asked), "correlation": correlation}
-
-
 PAPER = {"always-new": 31.08, "shallow": 45.34, "modi": 62.65, "entitynlm": 74.23, "human": 77.35}
 """Table 3 of the paper, in percent."""
 
@@ -99,16 +85,13 @@ class PredictionRow:
         return bootstrap_ratio(*self.by_story)
 
     def to_dict(self) -> dict[str, Any]:
-        figures: dict[str, Any] = {
+        return {
             "accuracy": round(self.accuracy, 2),
             "interval": [round(self.interval.low, 2), round(self.interval.high, 2)],
             "right": sum(answer.is_right for answer in self.answers),
             "paper": PAPER.get(self.name),
             "breakdown": break_down(self.answers),
         }
-        if any(answer.slot.guesses for answer in self.answers):
-            figures["agreement"] = measure_human_agreement(self.answers)
-        return figures
 
 
 def measure_row(
