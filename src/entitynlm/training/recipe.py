@@ -14,6 +14,7 @@ from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import LanguageModel, find_backbone
 from entitynlm.model.batch.scores import Network
+from entitynlm.model.encoding.embeddings import load_glove, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.encoding.word_classes import assign_classes
@@ -138,6 +139,8 @@ def make_network(
         )
     torch.manual_seed(derive_seed(seed, 0))
     network = pretrained.add(config)
+    if training.embeddings != "random":
+        start_from_glove(network, encoder)
     if start is not None:
         network.backbone.copy_from(start.backbone)
     if training.freeze_embeddings:
@@ -180,6 +183,16 @@ def run_training(
     except TrainingError as error:
         kept = f". The checkpoint of epoch {training.state.epoch} is kept in {checkpoint}"
         raise TrainingError(f"{error}{kept if checkpoint and checkpoint.exists() else ''}") from error
+
+
+def start_from_glove(network: Network, encoder: Encoder) -> None:
+    """Start from GloVe's word embeddings, projected where their width differs; they are trained on."""
+    pretrained = load_glove(encoder.vocabulary)
+    table = network.backbone.piece_vectors
+    matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
+    with torch.no_grad():
+        # GloVe's vectors are far longer than Glorot's: keep their directions and bring them to the scale of the rest.
+        table.copy_(matrix * (table.std() / matrix.std()))
 
 
 def write_log(path: Path, mode: Mode, history: Sequence[dict[str, Any]]) -> None:
