@@ -228,7 +228,8 @@ class EntityNLM:
 
         :param given: a text that is read first; rows are those of the text after it.
         :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
-        :param samples: particles per repeat (None: 12); the spread between ``repeats`` is the error.
+        :param samples: particles per repeat (None: 12, or 16 on a language model); the spread between ``repeats`` is the
+            error.
         :param base: of the logarithm; 2 gives bits.
         :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
             the model was trained, which is with them.

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import entitynlm
 from entitynlm.interfaces.cli import app
+from entitynlm.lm.surprisal import SAMPLES_ON_LANGUAGE_MODEL
 from entitynlm.model.pretrained import save_pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
@@ -88,15 +89,17 @@ def test_annotate(model: Path, story: Path) -> None:
     assert json.loads(scored)
 
 
-def test_surprisal_has_a_row_per_token_and_no_unknown_word(model: Path, story: Path) -> None:
+def test_surprisal_has_a_row_per_token_and_no_unknown_word(model: Path, story: Path, tmp_path: Path) -> None:
     rows = list(
         csv.DictReader(io.StringIO(run("surprisal", story, "--model", model, *QUICK)), delimiter="\t")
     )
     assert [STORY[int(row["start"]) : int(row["end"])] for row in rows] == [row["token"] for row in rows]
     assert {row["oov"] for row in rows} == {""} and {row["spelling"] for row in rows} == {""}
     assert all(float(row["surprisal"]) > 0 and float(row["without_entities"]) > 0 for row in rows)
-    mentions = run("surprisal", story, "--model", model, *QUICK, "--rows", "mentions")
+    summary = tmp_path / "summary.json"
+    mentions = run("surprisal", story, "--model", model, "--rows", "mentions", "--json", summary)
     assert "referent_surprisal" in mentions.splitlines()[0]
+    assert json.loads(summary.read_text(encoding="utf-8"))["samples"] == SAMPLES_ON_LANGUAGE_MODEL
 
 
 def test_generate(model: Path, story: Path, tmp_path: Path) -> None:

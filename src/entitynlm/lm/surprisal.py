@@ -39,6 +39,7 @@ Mentions = Literal["auto", "given", "sampled"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other numbers
 SURPRISAL_SAMPLES = 12
+SAMPLES_ON_LANGUAGE_MODEL = 16
 SURPRISAL_REPEATS = 8
 
 ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
@@ -184,6 +185,14 @@ def put_before(given: str, document: Document) -> tuple[Document, int]:
     return whole, len(text) - len(own)
 
 
+def choose_samples(pretrained: Pretrained, samples: int | None = None) -> int:
+    """Choose how many particles a repeat has, unless that is given: enough that no word's surprisal is off by a bit."""
+    if samples is not None:
+        return samples
+    on_language_model = pretrained.get("generative").backbone.pretrained
+    return SAMPLES_ON_LANGUAGE_MODEL if on_language_model else SURPRISAL_SAMPLES
+
+
 def measure_surprisal(
     pretrained: Pretrained,
     document: Document,
@@ -204,8 +213,8 @@ def measure_surprisal(
     :param given: a text that is read first; rows are those of the document's own text.
     :param mentions: how words are measured: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are
         possible, ``auto`` is ``given`` for a document that has any.
-    :param samples: particles per repeat (None: 12), and :param repeats: independent estimates,
-        whose spread is the error.
+    :param samples: particles per repeat (None: 12, or 16 on a language model), and :param repeats: independent estimates, whose
+        spread is the error.
     :param top_words: if above 0, also columns for what was expected in a word's place (``next_words``), with so many words.
     """
     if mentions not in ("auto", "given", "sampled"):
@@ -213,8 +222,7 @@ def measure_surprisal(
     if not 1 < base < math.inf:  # which nan is not either
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     model = pretrained.get("generative")
-    if samples is None:
-        samples = SURPRISAL_SAMPLES
+    samples = choose_samples(pretrained, samples)
     for name, number in (("samples", samples), ("repeats", repeats)):
         if not isinstance(number, int) or number < 1:
             raise ConfigError(f"{name} is a whole number above 0, not {number!r}")

@@ -112,6 +112,11 @@ def estimate_words(
             progress.advance("words", len(chunk))
     progress.finish("words")
     log_probs, deviations = combine_repeats(log_evidence, beliefs.beliefs.drawn)
+    if (
+        document.piece_bounds is not None
+    ):  # the end of a piece that began with the word before, as " of ?", is certain
+        certain = np.diff(document.piece_bounds) == 0
+        log_probs[certain], deviations[:, certain] = 0.0, 0.0
     bare = np.array(particle_filter.without_entities) if particle_filter.without_entities else None
     return WordEstimates(log_probs, deviations, join_beliefs(beliefs.beliefs, log_no_mention), bare)
 

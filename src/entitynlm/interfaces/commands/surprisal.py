@@ -204,9 +204,11 @@ def cite(
 ) -> dict[str, Any]:
     """Name what a paper has to cite, also in a remark on one line: version, model with its language model, settings."""
     from entitynlm import __version__
+    from entitynlm.lm.surprisal import choose_samples
     from entitynlm.model.loading import describe_model
 
     told = {"entitynlm": __version__, **describe_model(model.model, pretrained), **asdict(measuring)}
+    told["samples"] = choose_samples(pretrained, measuring.samples)
     parts = {f"language model {name}": value for name, value in told.get("language_model", {}).items()}
     left_out = ("language_model", "mentions", "given", "top_words")
     named = {
