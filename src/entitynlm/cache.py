@@ -1,7 +1,7 @@
-"""The folder for what can be computed again: dequantised language models and their states.
+"""The folder for data that can be computed again: dequantised language models and their states.
 
-This is the one place below the interfaces that reads the environment, because the callers that need the folder are deep inside,
-and a user who sets ``ENTITYNLM_CACHE`` expects it to hold for the command line and for Python alike.
+This is the only place below the interfaces that reads the environment, because callers deep inside need the folder, and a user
+who sets ``ENTITYNLM_CACHE`` expects both the command line and Python to use it.
 """
 
 import os

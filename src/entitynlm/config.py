@@ -36,29 +36,29 @@ Rate = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that fixes the shape and the meaning of a network's parameters.
+    """Settings that fix the shape and the meaning of a network's parameters.
 
     :param mode: ``generative`` is the paper's P; ``causal`` is its proposal Q, which reads a word before it decides about the
         word's mention and predicts no words; ``rnnlm`` is the baseline, a language model with the same LSTM and softmax and
         without entities.
-    :param backbone: the language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's,
+    :param backbone: language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's,
         ``huggingface:NAME`` a pretrained one, whose states are projected to ``hidden_size`` (``model.additions``).
-    :param start_piece: the piece of a pretrained backbone that is read before a text; None: the one that separated documents when
-        it was trained.
-    :param hidden_size: the size of e and r, and of the LSTM's h (the convex update of equation 8 adds the two).
-    :param embedding_size: the size of the LSTM's word embeddings.
-    :param max_length: the longest mention, 25 in the paper.
-    :param mention_types: how many values of R mean "in a mention": 1 as in the paper, or the number of entity types.
-    :param new_entity: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
-    :param sigma: the standard deviation of a new entity's noise.
-    :param features: the set of distance features f(e), see ``model.features``.
-    :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each
-        number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L
+    :param start_piece: piece that a pretrained backbone reads before a text; None: the piece that separated documents when the
+        backbone was trained.
+    :param hidden_size: size of e and r, and of the LSTM's h (the convex update of equation 8 adds h and e).
+    :param embedding_size: size of the LSTM's word embeddings.
+    :param max_length: longest mention, 25 words in the paper.
+    :param mention_types: number of values of R that mean "in a mention": 1 as in the paper, or the number of entity types.
+    :param new_entity: start new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
+    :param sigma: standard deviation of a new entity's noise.
+    :param features: set of distance features f(e), see ``model.features``.
+    :param mention_positions: add to equation 6 a vector for the word's place in its mention: for each R and each number of
+        remaining words up to this one, with separate vectors for first words (0: off, as in the paper, where a word sees R and L
         through e_current alone).
-    :param softmax: the LSTM's, ``classes`` (class-factored, equation 6) or ``full``.
+    :param softmax: softmax of the LSTM, ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the LSTM's word embeddings as output weights (needs embedding_size = hidden_size).
-    :param tuned_output: fine-tune a pretrained backbone where words are predicted, by a small network that is added to its last
-        states. The part ``rnnlm`` learns it from the words alone, and P takes it over as it is.
+    :param tuned_output: fine-tune a pretrained backbone's word prediction by a small network on its last states. The part
+        ``rnnlm`` learns this network from the words alone, and P takes it over unchanged.
     :param dropout: rate on word embeddings and on LSTM outputs, and in the projection of a pretrained backbone's states.
     :param variational: draw one dropout mask per document rather than one per token.
     :param weight_dropout: rate on the LSTM's recurrent weights.
@@ -136,7 +136,7 @@ TYPE_NAMES = {"int": "a whole number", "float": "a number", "bool": "true or fal
 
 
 def to_dict(config: msgspec.Struct) -> dict[str, Any]:
-    """Give a configuration as plain values, just as JSON gives them back."""
+    """Return a configuration as plain values, in the types that JSON has."""
     values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(config))
     return values
 
@@ -174,7 +174,7 @@ def _explain(config_type: type, values: Mapping[str, Any], error: msgspec.Valida
 
 
 def parse_toml_value(text: str) -> Any:
-    """Read one TOML value; a word that is none is taken as the text it is."""
+    """Read one TOML value; a word that is no TOML value is taken as text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):

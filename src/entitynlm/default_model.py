@@ -19,5 +19,5 @@ def explain_default() -> tuple[str, str]:
 
 
 def choose_model(model: str | Path | None) -> str:
-    """Return the model that was asked for, or the default."""
+    """Return the named model, or the default where none is named."""
     return str(model) if model else explain_default()[0]

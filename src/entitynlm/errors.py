@@ -59,7 +59,7 @@ class TrainingError(EntityNLMError):
 
 
 class InferenceError(EntityNLMError):
-    """A question that the model can't answer: a support that is not covered, say."""
+    """A question that the model can't answer, such as a choice that the proposal can't draw."""
 
 
 class Busy(EntityNLMError):
@@ -79,7 +79,7 @@ class MissingExtraError(EntityNLMError):
 
 
 def require(module: str, *, extra: str, purpose: str) -> Any:
-    """Import ``module`` or say which extra brings it, and what it was wanted for."""
+    """Import ``module``, or name the extra that brings it and the purpose that it was needed for."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

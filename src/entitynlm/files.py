@@ -1,4 +1,4 @@
-"""Files: opened with readable errors, written beside their final place and renamed (never half-written)."""
+"""Files: opened with readable errors, and written to a temporary file that is then renamed, so never half-written."""
 
 import contextlib
 import functools
@@ -30,7 +30,7 @@ CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), *range(0x
 
 
 def make_printable(text: str) -> str:
-    """Replace control characters, which a terminal would obey, and halves of characters, which file names may have in them."""
+    """Replace control characters, which a terminal would execute, and lone surrogates, which file names may contain."""
     return text.translate(CONTROLS)
 
 
@@ -47,7 +47,7 @@ HASH_LIST = "SHA256SUMS"
 
 
 def find_real(path: Path) -> Path:
-    """Follow links to the file itself; links that lead in a circle are an error."""
+    """Follow links to the file itself; a circle of links is an error."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
@@ -55,7 +55,7 @@ def find_real(path: Path) -> Path:
 
 
 def identify(path: Path) -> Identity:
-    """Tell files apart by device and inode, because a link to a file is the same file; one that is not there yet by its path."""
+    """Identify a file by device and inode, because a link to a file is the same file; a file that does not exist by its path."""
     try:
         found = path.stat()
         return found.st_dev, found.st_ino
@@ -65,11 +65,12 @@ def identify(path: Path) -> Identity:
 
 @dataclass
 class CommandFiles:
-    """The files of one command: refuses to write over a file that it reads, and over others unless ``force`` is given.
+    """The files of one command, which must not overwrite a file that it reads, nor other files without ``force``.
 
-    Standard input and pipes are copied to temporary files, because a file is opened once to recognise it and again to read it.
+    Standard input and pipes are copied to temporary files, because a file is opened once to recognise its format and again to
+    read it.
 
-    :param folders: folders that the command keeps, a model's or an experiment's: files in them may be written again.
+    :param folders: folders that belong to the command, such as a model's folder, in which files may be overwritten.
     """
 
     folders: Sequence[Path] = ()
@@ -83,7 +84,7 @@ class CommandFiles:
         self._read.add(identify(path))
 
     def claim(self, path: Path, option: str) -> None:
-        """Keep a file for one output: two outputs that are one file, by another spelling or a link, are refused."""
+        """Reserve a file for one output; two outputs to one file, also by another spelling or a link, are refused."""
         if self._claimed.setdefault(identify(path), (option, path)) != (option, path):
             raise ConfigError(f"{path}: two outputs can't go to one file")
 
@@ -102,7 +103,7 @@ class CommandFiles:
             raise DataError("there is such a file already", path=path, hint=hint)
 
     def copy_pipe(self, path: str | Path) -> Path:
-        """Copy what comes from a pipe or from standard input to a temporary file, once."""
+        """Copy a pipe or standard input to a temporary file, once."""
         if str(path) not in self._copies:
             descriptor, name = tempfile.mkstemp(prefix="entitynlm-", suffix=Path(path).suffix)
             self._copies[str(path)] = Path(name)
@@ -127,7 +128,7 @@ _command: CommandFiles | None = None
 
 @contextlib.contextmanager
 def guarding(files: CommandFiles) -> Iterator[None]:
-    """Open and write files within the block as those of one command; in Python, outside of it, nothing is refused."""
+    """Check all files that are opened and written in the block as files of one command; outside of it nothing is refused."""
     global _command
     before, _command = _command, files
     try:
@@ -138,7 +139,7 @@ def guarding(files: CommandFiles) -> Iterator[None]:
 
 
 def has_name(path: str | Path) -> bool:
-    """Tell whether a file has a name: standard input and a shell's ``<(command)`` have none."""
+    """Tell whether an input has a file name: standard input and a shell's ``<(command)`` have none."""
     return str(path) != STANDARD and not str(path).startswith(("/dev/", "/proc/"))
 
 
@@ -162,7 +163,7 @@ def open_binary(path: str | Path) -> BinaryIO:
 
 
 def check_outputs(paths: Iterable[Path]) -> None:
-    """Refuse files that ``--out`` stands for, before anything is computed, if the command may not write them later."""
+    """Refuse outputs before anything is computed, if the command may not write them later."""
     for path in paths:
         if _command is not None:
             _command.claim(path, "out")
@@ -171,11 +172,11 @@ def check_outputs(paths: Iterable[Path]) -> None:
 
 @contextlib.contextmanager
 def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
-    """Open a temporary file beside ``path`` (``-``: standard output) and rename it when the block ends well, else remove it.
+    """Open a temporary file beside ``path`` (``-``: standard output), and rename it when the block ends without an error.
 
-    A device or a pipe is written to as it is, and a link keeps pointing where it does: a rename would put a file in its place.
+    Devices and pipes are written directly, and a link stays a link, because a rename would replace it by a file.
 
-    :param durable: wait until the bytes are on the disk before the file that was there gives way (a power cut may follow).
+    :param durable: wait until the bytes are on the disk before the old file is replaced (a power cut may follow).
     """
     if str(path) == STANDARD:
         screen = cast(TextIO, _Screen()) if sys.stdout.isatty() else sys.stdout
@@ -213,7 +214,7 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
 
 
 def remove_unfinished(files: Iterable[Path]) -> None:
-    """Remove those of the files that a killed process was writing by :func:`write_atomically`."""
+    """Remove temporary files of :func:`write_atomically` that a killed process left."""
     for path in files:
         if path.name.startswith(".") and path.suffix == ".part" and path.is_file():
             path.unlink(missing_ok=True)
@@ -221,9 +222,9 @@ def remove_unfinished(files: Iterable[Path]) -> None:
 
 @contextlib.contextmanager
 def lock_folder(folder: Path, told: str) -> Iterator[None]:
-    """Make a folder and keep it for this process; the error ``told`` is raised where another one has locked it.
+    """Make a folder and lock it for this process; raise the error ``told`` if another process has locked it.
 
-    Files that a process was writing when it was killed are removed, before and after.
+    Temporary files that a killed process left are removed, before and after.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -240,7 +241,7 @@ def lock_folder(folder: Path, told: str) -> Iterator[None]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, all of it or nothing."""
+    """Write a text file atomically."""
     with write_atomically(path) as stream:
         stream.write(text)
 
@@ -248,7 +249,7 @@ def write_text(path: str | Path, text: str) -> None:
 def decode_lines(
     stream: BinaryIO, path: str, longest: int | None = None, first: int = 1
 ) -> Iterator[tuple[int, str]]:
-    """Numbered lines of UTF-8 text without their ends; a byte-order mark and Windows line ends are taken off.
+    """Read numbered lines of UTF-8 text without line ends; byte-order mark and Windows line ends are removed.
 
     A line of more than ``longest`` bytes is refused before it is in memory. The numbers begin with ``first``.
     """
@@ -274,13 +275,13 @@ def decode_lines(
 
 
 def read_bounded(path: Path, most: int = MOST_SETTINGS) -> bytes:
-    """Read a small file (``.gz`` is unpacked), also an untrusted one or a device: more bytes than ``most`` are a ValueError."""
+    """Read a small file (``.gz`` is unpacked), which may be untrusted or a device: more than ``most`` bytes are a ValueError."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         return read_most(stream, most)
 
 
 def read_most(stream: BinaryIO | io.BufferedIOBase, most: int) -> bytes:
-    """Read a stream to its end, unless it has more than ``most`` bytes or is a damaged .gz, which is a ValueError."""
+    """Read a stream to its end; more than ``most`` bytes, or a damaged .gz, are a ValueError."""
     try:
         content = stream.read(most + 1)
     except (EOFError, zlib.error) as error:
@@ -291,7 +292,7 @@ def read_most(stream: BinaryIO | io.BufferedIOBase, most: int) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON from an untrusted file; one that is huge or nested without end is a ValueError too."""
+    """Read JSON from an untrusted file; a huge or very deeply nested file is a ValueError."""
     content = read_bounded(path, MOST_JSON)
     try:
         return json.loads(content)
@@ -321,6 +322,6 @@ def read_hash_list(text: str) -> dict[str, str]:
 
 
 def write_hash_list(folder: Path, names: Iterable[str]) -> None:
-    """List the hashes of a folder's files, when all of them are there."""
+    """Write the list of hashes of a folder's files, after all of them are written."""
     lines = [f"{hash_file(folder / name)}  {name}\n" for name in sorted(names)]
     write_text(folder / HASH_LIST, "".join(lines))

@@ -7,10 +7,10 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """Drop a long computation's reports; a subclass shows them, and stops the work by KeyboardInterrupt in ``advance``."""
+    """Ignore the progress of a long computation; a subclass shows it, and stops the work by KeyboardInterrupt in ``advance``."""
 
     def start(self, task: str, total: int | None = None) -> None:
-        """Begin a task, of so many items if that is known; one of the same name begins again."""
+        """Begin a task with this number of items, if that is known; a task that was begun before starts again."""
 
     def advance(self, task: str, amount: int = 1, note: str = "") -> None:
         """Count items of a task that are done."""

@@ -112,14 +112,14 @@ class RowType(type):
 
 
 class Row(metaclass=RowType):
-    """Mix in for such types, which are pickled by their columns."""
+    """Mix in for row types made at run time, which are pickled by their columns."""
 
     __slots__ = ()
 
 
 @cache
 def add_columns(base: type, name: str, *columns: tuple[Any, ...]) -> RowType:
-    """Make the type of rows that also have some columns, given as (name, type) or (name, type, default)."""
+    """Make the type of rows that have further columns, given as (name, type) or (name, type, default)."""
     made: Any = dataclasses.make_dataclass(name, columns, bases=(base, Row), frozen=True, kw_only=True)
     made.recipe = (base, name, *columns)
     return made

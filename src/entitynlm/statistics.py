@@ -32,9 +32,9 @@ class Interval:
 def randomise(
     compare: Callable[[Bools], Floats], documents: int, *, trials: int = TRIALS, seed: int = 0
 ) -> Floats:
-    """Compute two-sided p-values by randomisation, exactly where all swaps of the documents are at most ``trials``.
+    """Compute two-sided p-values by randomisation; exact where there are at most ``trials`` ways to swap the documents.
 
-    :param compare: maps (N, documents) swaps to the difference between the two systems after each, (N,) or (N, figures).
+    :param compare: maps (N, documents) swaps to the difference between the two systems after each swap, (N,) or (N, figures).
     :return: (1,) or (figures,) p-values.
     """
     observed = np.abs(compare(np.zeros((1, documents), dtype=np.bool_))[0]) - ROUNDING

@@ -7,13 +7,13 @@ from entitynlm.text.english import PRONOUNS
 def test_pronouns_follow_what_was_said() -> None:
     known = (
         MentionAgreement()
-        .hear(1, ("Anna",))
-        .hear(1, ("she",))
-        .hear(2, ("Mr.", "Reed"))
-        .hear(3, ("two", "boys"))
+        .record(1, ("Anna",))
+        .record(1, ("she",))
+        .record(2, ("Mr.", "Reed"))
+        .record(3, ("two", "boys"))
     )
-    known = known.hear(5, ("Pell",)).hear(8, ("Martha",)).hear(9, ("the", "island"))
-    known = known.hear(6, ("their", "mother")).hear(7, ("His", "door")).hear(7, ("its",))
+    known = known.record(5, ("Pell",)).record(8, ("Martha",)).record(9, ("the", "island"))
+    known = known.record(6, ("their", "mother")).record(7, ("His", "door")).record(7, ("its",))
     pronouns = {
         number: {PRONOUNS[form[0]] for form in known.list_forms(number) if " ".join(form) in PRONOUNS}
         for number in (1, 2, 3, 5, 6, 7, 8, 9)
@@ -33,7 +33,7 @@ def test_pronouns_follow_what_was_said() -> None:
 
 
 def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
-    known = MentionAgreement().hear(1, ("Anna",))
+    known = MentionAgreement().record(1, ("Anna",))
     for word in ("Anna", "was", "he", ",", "said", "that", "up", "ship", "in"):
         assert not known.introduces(word, (), last=False)
     for word in ("the", "of", "she", "hasn", "was", 'house,"', "new", "tomorrow", "15"):
@@ -55,19 +55,19 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
 
 
 def test_names_and_pronouns_are_in_mentions() -> None:
-    known = MentionAgreement().hear(1, ("Anna",)).hear(2, ("the", "shop"))
+    known = MentionAgreement().record(1, ("Anna",)).record(2, ("the", "shop"))
     for word in ("Anna", "he", "her", "Mr", "Bob"):
-        assert not known.stands_alone(word, begins=True)
+        assert not known.fits_outside_mentions(word, begins=True)
     for word in ("And", "We", "the", "walked", "key"):
-        assert known.stands_alone(word, begins=True)
-    assert not known.stands_alone("London", begins=False)  # a name, and in no mention
-    assert not known.stands_alone("boy", begins=False, after="old")  # "[the old] boy"
+        assert known.fits_outside_mentions(word, begins=True)
+    assert not known.fits_outside_mentions("London", begins=False)  # a name, and in no mention
+    assert not known.fits_outside_mentions("boy", begins=False, after="old")  # "[the old] boy"
 
 
 def test_no_noun_goes_on_with_a_mention() -> None:
     known = MentionAgreement()
     for word, after in (("silhouette", "dark"), ("door", "metal"), ("ball", "snow"), ("bark", "dog")):
-        assert not known.stands_alone(word, begins=False, after=after)
+        assert not known.fits_outside_mentions(word, begins=False, after=after)
     for word, after in (
         ("barks", "dog"),
         ("bark", "dogs"),
@@ -76,24 +76,24 @@ def test_no_noun_goes_on_with_a_mention() -> None:
         ("home", "him"),
         ("was", "dark"),
     ):
-        assert known.stands_alone(word, begins=False, after=after)
+        assert known.fits_outside_mentions(word, begins=False, after=after)
 
 
 def test_where_nobody_new_may_come_no_noun_for_persons_stands_alone() -> None:
     known = MentionAgreement()
     for word in ("teachers", "man", "someone"):
-        assert known.stands_alone(word, begins=False) and not known.stands_alone(
+        assert known.fits_outside_mentions(word, begins=False) and not known.fits_outside_mentions(
             word, begins=False, people=False
         )
     for word in ("door", "who", "one", "walked"):
-        assert known.stands_alone(word, begins=False, people=False)
+        assert known.fits_outside_mentions(word, begins=False, people=False)
 
 
 def test_an_entity_that_was_just_mentioned_owns_something() -> None:
-    known = MentionAgreement().hear(1, ("Bob",)).hear(1, ("he",))
+    known = MentionAgreement().record(1, ("Bob",)).record(1, ("he",))
     assert known.list_forms(1, again=True) == [("his",)] and ("himself",) not in known.list_forms(1)
 
 
 def test_hearing_leaves_the_old_state_alone() -> None:
     before = MentionAgreement()
-    assert before.hear(1, ("Anna",)).called and not before.called
+    assert before.record(1, ("Anna",)).called and not before.called

@@ -62,10 +62,10 @@ def test_the_cast_comes_up_by_name_or_is_missing(pretrained: Pretrained) -> None
 def test_words_are_told_as_they_come(pretrained: Pretrained) -> None:
     told: dict[int, str] = {1: "", 2: ""}
 
-    def hear(number: int, word: GeneratedWord, text: str) -> None:
+    def record(number: int, word: GeneratedWord, text: str) -> None:
         told[number] += text
 
-    stories = generate_continuations(pretrained, PROMPT, ContinuationRequest(12), count=2, on_word=hear)
+    stories = generate_continuations(pretrained, PROMPT, ContinuationRequest(12), count=2, on_word=record)
     assert [text.strip() for text in told.values()] == [story.text for story in stories]
 
 
@@ -93,4 +93,6 @@ def test_no_noun_goes_on_with_a_mention_that_ends_early(left: int) -> None:
     state: Any = None
     word = GeneratedWord(1, 1, left, 0)
     text = PartialText(state, ["the", "train"], False, MentionAgreement(), (), words=[word])
-    assert not text.stands_alone("station", people=True) and text.stands_alone("was", people=True)
+    assert not text.fits_outside_mentions("station", people=True) and text.fits_outside_mentions(
+        "was", people=True
+    )

@@ -46,13 +46,13 @@ Deed = tuple[str, str]
 
 
 class ActionReader:
-    """Read the deeds of one document's mentions."""
+    """Reads actions, possessions and modifiers beside the mentions of one document."""
 
     def __init__(self, document: Document) -> None:
         self._words = [token.lower() for token in document.tokens]
 
     def read(self, mention: Mention) -> Iterator[Deed]:
-        """List what the words around a mention tell of its entity."""
+        """List the actions, possessions and modifiers that the words around a mention give to its entity."""
         start, end = mention.span
         first, before = self._words[start], self._get(start - 1)
         pronoun = end - start == 1 and first in PRONOUNS

@@ -1,7 +1,7 @@
-"""Scores of an annotated novel against PDNC: who is meant inside of quotations, names, speakers, and the cast.
+"""Scores of an annotated novel against PDNC: coreference inside quotations, names, speakers, and the cast.
 
-Clusters are compared with characters by B³, and by the best map of clusters to characters, one to one: over a whole book each
-character should be one entity. A mention counts as found if its first and last letter are right.
+Clusters are compared with characters by B³, and by the best one-to-one map of clusters to characters, because over a whole book
+each character should be one entity. A mention counts as found if its first and last letter are right.
 """
 
 import re
@@ -36,7 +36,7 @@ Pairs = Sequence[tuple[Hashable | None, str]]
 
 
 def measure_book(novel: Novel, document: Document) -> dict[str, float | None]:
-    """Measure mentions in quotations, names and speakers, in %; None where a novel has no such items."""
+    """Measure mentions in quotations, names and speakers, in %; None where a novel has no such mentions."""
     if document.offsets is None or document.text != novel.text:
         raise DataError(f"the document {document.id!r} is not an annotation of the text of {novel.name}")
     clusters = _find_clusters(document)
@@ -120,8 +120,8 @@ def _measure_speakers(novel: Novel, document: Document, last: int) -> dict[str, 
 def measure_cast(novel: Novel, cast: Cast) -> dict[str, int]:
     """Count the major and intermediate characters, those with a row of their own, and those whose row is right.
 
-    The row of a character is the entity that most occurrences of its names belong to; it is its own if no other of these
-    characters has it. It is right if the gender is, and no alias that a table shows belongs to another character alone.
+    A character's row is the entity that most occurrences of its names belong to; it is the character's own if no other of these
+    characters has the same. It is right if its gender is right and no alias in the table belongs to another character alone.
     """
     owners = {" ".join(novel.text[slice(*span)].split()): who for span, who in novel.find_names().items()}
     votes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -159,7 +159,7 @@ def measure_baselines(novel: Novel, document: Document) -> dict[str, float | Non
 
 
 def score_b_cubed(pairs: Pairs) -> float:
-    """Score clusters by B³ F1 over the annotated items; an item that was not found is alone."""
+    """Score clusters by B³ F1 over the annotated mentions; a mention that was not found is a cluster of its own."""
     known = [
         (("alone", place) if cluster is None else cluster, who) for place, (cluster, who) in enumerate(pairs)
     ]
@@ -171,7 +171,7 @@ def score_b_cubed(pairs: Pairs) -> float:
 
 
 def map_one_to_one(pairs: Pairs) -> set[tuple[Hashable | None, str]]:
-    """Map clusters to characters, one to one, so that as many items as possible are right."""
+    """Map clusters to characters, one to one, so that as many mentions as possible are right."""
     clusters = list(dict.fromkeys(cluster for cluster, _ in pairs if cluster is not None))
     characters = sorted({who for _, who in pairs})
     counts = Counter(pairs)
@@ -193,7 +193,7 @@ NEAREST = 8
 
 
 def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
-    """Find a baseline's speakers: the entity whose name stands nearest to each quotation, outside of all."""
+    """Choose speakers by a baseline: the entity whose name stands nearest to the quotation, outside of all quotations."""
     tokens = dialogue.tokens
     named = [
         mention
@@ -205,9 +205,9 @@ def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
 
 
 def find_nearest_mentions(dialogue: Dialogue, mentions: Sequence[Mention] | None = None) -> list[str | None]:
-    """Find a baseline's speakers: the entity that is mentioned nearest to each quotation, outside of all.
+    """Choose speakers by a baseline: the entity that is mentioned nearest to the quotation, outside of all quotations.
 
-    :param mentions: those that count, in text order; all outside of quotations by default.
+    :param mentions: candidate mentions in text order; by default all that are outside of quotations.
     """
     chosen = dialogue.outside if mentions is None else mentions
     starts = [mention.start for mention in chosen]
@@ -221,7 +221,7 @@ def find_nearest_mentions(dialogue: Dialogue, mentions: Sequence[Mention] | None
 
 
 def alternate_speakers(dialogue: Dialogue) -> list[str | None]:
-    """Find a baseline's speakers: by a tag with a name; else two persons take turns from paragraph to paragraph."""
+    """Choose speakers by a baseline: a tag with a name, else two persons take turns from paragraph to paragraph."""
     reader = TagReader(dialogue)
     paragraphs = [dialogue.discourse.paragraph_of(start) for start, _ in dialogue.quotations]
     found: list[str | None] = []

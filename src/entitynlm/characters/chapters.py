@@ -33,7 +33,7 @@ SHORTEST_CHAPTER = 40
 
 @dataclass(frozen=True)
 class Chapter:
-    """A span of tokens, its heading included; ``number`` counts from 1."""
+    """A span of tokens that includes the chapter's heading; ``number`` counts from 1."""
 
     number: int
     title: str
@@ -46,9 +46,9 @@ class Chapter:
 
 
 def find_chapters(discourse: Discourse) -> list[Chapter]:
-    """Find the chapters of a text by the headings that its file marks, else by what headings say.
+    """Find the chapters of a text by the headings that its file marks, else by the wording of short paragraphs.
 
-    Without headings a text is one chapter. Text before the first heading is left out.
+    A text without headings is one chapter. Text before the first heading is left out.
     """
     document = discourse.document
     if not len(document):

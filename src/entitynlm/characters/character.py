@@ -90,9 +90,10 @@ class _Traits:
 
 
 def list_characters(document: Document, *, least: int = 2) -> Cast:
-    """List the persons that a document mentions at least ``least`` times, with what the text says of them.
+    """List the persons that a document mentions at least ``least`` times, with their names, speech, actions and company.
 
-    Where no entity has a type, persons are the entities that are named or speak. Quotations are found where it has none.
+    Where no entity has a type, persons are the entities that are named or speak. Quotations are found where the document has
+    none.
     """
     document = document if document.quotations else add_quotations(document)
     discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
@@ -170,7 +171,7 @@ def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str,
 
 
 def _sort_quotations(discourse: Discourse) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
-    """List the quotations that each entity speaks, and those of others that name it or tell of it ("you" and "I" aside)."""
+    """List the quotations that each entity speaks, and the quotations of others that mention it ("you" and "I" aside)."""
     document = discourse.document
     spoken: dict[str, list[Quotation]] = {}
     about: dict[str, list[Quotation]] = {}

@@ -119,7 +119,7 @@ def name_companions(cast: Cast, character: Character) -> dict[str, int]:
 
 
 def show_counts(counts: Mapping[Any, int], most: int = ROW_ENTRIES, sign: str = " ") -> str:
-    """Show counts as "say 30; look 12", at most ``most`` of them; text before the first chapter is chapter 0."""
+    """Show the ``most`` frequent counts as "say 30; look 12"; chapter 0 is the text before the first chapter."""
     listed = list(counts.items())[:most]
     return "; ".join(f"{0 if key is None else key}{sign}{count}" for key, count in listed)
 
@@ -134,7 +134,7 @@ def _show(cast: Cast, quotation: Quotation) -> str:
 
 
 def describe_cast(cast: Cast) -> dict[str, Any]:
-    """Describe a cast as JSON, with all that is known."""
+    """Describe a cast as JSON, with every field of its characters and quotations."""
     return {
         "id": cast.document.id,
         "tokens": len(cast.document),

@@ -44,9 +44,9 @@ def annotate_document(
     """Find the mentions of a document and link them to entities.
 
     :param scores: put the confidence of each mention and link into ``mention.attributes``.
-    :param keep_mentions: take the document's own mentions and only link them.
+    :param keep_mentions: keep the document's own mentions and only link them.
     :param exact: let a language model compute in float32, also where the processor is faster with bfloat16.
-    :param encoded: the document as the model's encoder has it, and :param states: of its tokens, where these were read before.
+    :param encoded: the encoded document, and :param states: states of its tokens, where these were computed before.
     """
     resolver = get_resolver(pretrained)
     if not len(document):
@@ -77,9 +77,9 @@ def annotate_documents(
     keep_annotated: bool = False,
     **options: Any,
 ) -> Iterator[Document]:
-    """Annotate documents in their order; short ones of about one length are read together, ``batch_size`` at once.
+    """Annotate documents in their order; short documents of similar length are read together, ``batch_size`` at once.
 
-    :param keep_annotated: leave documents that have mentions as they are.  :param options: of :func:`annotate_document`.
+    :param keep_annotated: leave documents that have mentions unchanged.  :param options: options of :func:`annotate_document`.
     """
     if batch_size < 1:
         raise ConfigError(f"a batch has one text at least, not {batch_size}")
@@ -101,7 +101,7 @@ def annotate_documents(
 
 
 def _take_windows(documents: Iterable[Document], batch_size: int) -> Iterator[list[Document]]:
-    """Take the documents of some batches at a time, so that batches have texts of one length; a long one ends a window."""
+    """Take the documents of a few batches at a time, so that they can be sorted by length; a long document ends a window."""
     window: list[Document] = []
     for document in documents:
         window.append(document)
@@ -115,9 +115,9 @@ def _take_windows(documents: Iterable[Document], batch_size: int) -> Iterator[li
 def link_mentions(
     resolver: Resolver, found: FoundMentions, discourse: Discourse, types: dict[Span, str | None]
 ) -> Resolution:
-    """Cluster mentions in two passes: the first one tells the people of the text by their names, and who speaks to whom.
+    """Cluster mentions in two passes: the second one knows, from the first, the people of the text by name and the speakers.
 
-    :param types: of mentions whose entities had one.
+    :param types: known types of entities, for mentions that already had an entity.
     """
     joined_twice = find_run_together(discourse.document, found.spans)
     rows = [row for row in found.sure.nonzero().squeeze(1).tolist() if found.spans[row] not in joined_twice]
@@ -154,7 +154,7 @@ def link_mentions(
 
 
 def find_run_together(document: Document, spans: Sequence[Span]) -> set[Span]:
-    """Find spans that are two mentions side by side and no noun phrase: "the kitchen his mother", "me you"."""
+    """Find spans that are two adjacent mentions and no noun phrase, such as "the kitchen his mother"."""
     known, starts = frozenset(spans), defaultdict[int, list[int]](list)
     for start, end in spans:
         starts[start].append(end)
@@ -167,12 +167,12 @@ def find_run_together(document: Document, spans: Sequence[Span]) -> set[Span]:
 
 
 def can_annotate(pretrained: Pretrained) -> bool:
-    """Say whether a model has a resolver: an untrained one has none, nor has one whose P alone was trained."""
+    """Tell whether a model has a resolver: a model without a trained entity side, or with P alone, has none."""
     return pretrained.get_component(Resolver) is not None
 
 
 def get_resolver(pretrained: Pretrained) -> Resolver:
-    """Get the model's resolver, or tell how one is trained."""
+    """Return the model's resolver, or raise an error that tells how to train one."""
     resolver = pretrained.get_component(Resolver)
     if resolver is None:
         raise ModelError(
@@ -185,9 +185,9 @@ def get_resolver(pretrained: Pretrained) -> Resolver:
 def number_entities(
     found: Resolution, types: dict[Span, str | None]
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
-    """Make mentions of a resolution: entities from 1 on, each with the commonest type of its mentions.
+    """Turn a resolution into mentions: entities are numbered from 1, each with the commonest type of its mentions.
 
-    :param types: of mentions whose entities had one.
+    :param types: known types of entities, for mentions that already had an entity.
     """
     numbers: dict[int, str] = {}
     votes: dict[str, Counter[str]] = {}

@@ -1,7 +1,7 @@
 """Features of the clusters that a mention may join, and the compiled loop that puts one mention after the other into a cluster.
 
-A pair of mentions tells little about a cluster: how often it was called "he" and "she", whether it is the last one that agrees,
-how much of the text is about it. Each decision depends on the decisions before.
+Features of the pair say little about the cluster: how often its mentions were "he" or "she", whether it is the latest cluster
+that agrees, how salient it is in the text. These change with each decision, so mentions are clustered one by one.
 """
 
 import math
@@ -38,7 +38,7 @@ SHORT_SALIENCE, LONG_SALIENCE = 8.0, 40.0
 
 
 class MentionColumns(NamedTuple):
-    """Columns (M,) of the mentions from which clusters are described; gender and number may be unknown (-1)."""
+    """Columns (M,) of the mentions from which clusters are described; -1 stands for an unknown gender or number."""
 
     classes: IntArray
     gender: IntArray
@@ -69,7 +69,7 @@ class ClusterWeights(NamedTuple):
 
 
 class AntecedentGroups(NamedTuple):
-    """N pairs in order of mentions and clusters, how many pairs each of the G groups has, features (G, F)."""
+    """N pairs sorted by mention and cluster, the number of pairs in each of the G groups, and features (G, F) of the groups."""
 
     order: IntArray
     sizes: IntArray
@@ -77,7 +77,7 @@ class AntecedentGroups(NamedTuple):
 
 
 class ScoredPairs(NamedTuple):
-    """Antecedents of the mentions from ``low`` on; ``bounds`` say which pairs are whose, ``none`` scores no antecedent."""
+    """Scored antecedents of the mentions from ``low`` on, in ranges given by ``bounds``; ``none`` scores "no antecedent"."""
 
     low: int
     bounds: IntArray
@@ -88,7 +88,7 @@ class ScoredPairs(NamedTuple):
 
 
 class ClusterMemory:
-    """The clusters of a text, mention by mention."""
+    """The clusters of a text so far, to which mentions are added one by one."""
 
     def __init__(self, mentions: MentionTable) -> None:
         size = mentions.size
@@ -112,9 +112,9 @@ class ClusterMemory:
         given: IntArray | None = None,
         rules: IdentityRules | None = None,
     ) -> tuple[AntecedentGroups, Floats]:
-        """Put one mention after the other into the cluster that is given, or else into the best one that ``rules`` allow.
+        """Put each mention into its given cluster, or else into the best cluster that ``rules`` allow.
 
-        :return: the antecedents of each mention by cluster, and the probabilities of the decisions.
+        :return: the antecedents of each mention grouped by cluster, and the probabilities of the decisions.
         """
         count = len(pairs.antecedent)
         groups = AntecedentGroups(
@@ -255,7 +255,7 @@ def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-unt
 
 @njit()
 def _share(counts, value, row):  # type: ignore[no-untyped-def]
-    """Write the shares of all values, of a mention's own value (-1: unknown) and of the others; return the last share."""
+    """Write the shares of each value, of the mention's own value (-1: unknown) and of other values; return the last share."""
     known, size = counts.sum(), len(counts)
     if known == 0:
         return 0.0
@@ -270,9 +270,9 @@ def _share(counts, value, row):  # type: ignore[no-untyped-def]
 
 @njit()
 def _choose(pairs, order, sizes, features, weights, none, allowed):  # type: ignore[no-untyped-def]
-    """Choose the cluster that a mention joins (-1: none of them), with the probability of the choice.
+    """Choose the cluster that a mention joins (-1: a new cluster), with the probability of the choice.
 
-    It is the cluster whose members' antecedent probabilities have the largest sum, if no antecedent is less probable.
+    The chosen cluster has the largest sum of its members' antecedent probabilities, unless "no antecedent" is more probable.
     """
     width = pairs.messages.shape[1]
     inputs = np.empty(2 * width + FEATURE_COUNT, dtype=np.float32)

@@ -77,11 +77,11 @@ class MentionWords(NamedTuple):
 
 
 class MentionTable:
-    """Columns (M,) of a document's mentions in text order, outer before inner.
+    """Columns (M,) of a document's mentions in text order, outer mentions before inner ones.
 
-    :param heads: the head token of each span; guessed where they are not given.
-    :param syntax: whether the document's own columns (parts of speech, lemmas, dependencies, speakers) are looked at.
-    :ivar words: the words of each mention, with what they say of it.
+    :param heads: head token of each span; guessed where it is not given.
+    :param syntax: whether to use the document's own columns (parts of speech, lemmas, dependencies, speakers).
+    :ivar words: the words of each mention, with gender, number and kind read from them.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class MentionTable:
         self.next_class = _follow(self.classes * 2 + (self.quote > 0))[1]
 
     def _number_words(self) -> None:
-        """Number words, so that mentions can be compared by whole columns."""
+        """Number the values of each column, so that mentions can be compared by whole columns."""
         numbers: dict[str, int] = {}
 
         def number(values: Iterable[str]) -> IntArray:
@@ -153,7 +153,7 @@ class MentionTable:
         self.being_before = _count_before(token.lower() in FORMS_OF_BE for token in tokens)
 
     def _describe_speech(self, discourse: Discourse) -> None:
-        """Number the quotation around a mention, the latest one and the one it speaks, from 1 on; find who speaks the first."""
+        """Number, from 1, the quotation around each mention, the latest before it, and the one whose tag the mention is in."""
         tags = find_tag_mentions(discourse, self.spans)
         speakers = {quotation + 1: mentions[0] for quotation, mentions in tags.items()}
         of_token = np.array(discourse.quotation_of, dtype=np.int64) + 1
@@ -242,7 +242,7 @@ def _describe_words(
 
 
 def _find_gender(kind: str, form: str, head: str, lemma: str, words: Sequence[str]) -> str:
-    """Find the gender by a pronoun, a title, a noun, or else a first name, which stands first in a name without a title."""
+    """Find the gender from a pronoun, a title, a noun or a first name (the first word of a name without a title)."""
     telling = (form,) if kind == PRONOUN else (words[0], lemma, head)
     found = next((GENDERS[word] for word in telling if word in GENDERS), UNKNOWN)
     if found == UNKNOWN and kind == NAME and words[0] not in TITLES:
@@ -261,7 +261,7 @@ def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str
 
 
 def _name_head(mention: MentionWords) -> str:
-    """Give the head's lemma; pronouns share theirs with no other mentions, and a plural has its singular's."""
+    """Return the head's lemma; each pronoun gets a key of its own, and a plural that of its singular."""
     if mention.kind == PRONOUN:
         return f"pronoun {mention.form}"
     plural = mention.kind == NOUN and len(mention.lemma) > 3 and mention.lemma.endswith("s")
@@ -295,7 +295,7 @@ def _find_index(value: str, known: Sequence[str]) -> int:
 
 
 def _follow(values: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Count for each mention the earlier ones of its value, and find the next one (M: none) and the one before (-1: none)."""
+    """For each mention, count earlier mentions of the same value, and find the next (M: none) and the previous one (-1: none)."""
     size = len(values)
     count, following, previous = np.zeros(size, np.int64), np.full(size, size), np.full(size, -1)
     last: dict[int, int] = {}

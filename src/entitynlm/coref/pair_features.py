@@ -1,6 +1,6 @@
-"""Features of pairs of mentions: distance, string match, agreement, syntax by the page, quotation.
+"""Features of pairs of mentions: distance, string match, agreement, syntax, quotation.
 
-All pairs of a chunk are compared at once, column by column: a text has a hundred times more pairs than mentions.
+All pairs of a chunk are compared at once, column by column, because a text has a hundred times more pairs than mentions.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ Columns = list[npt.NDArray[np.generic]]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """N pairs in order of their mentions, for each mention the nearest antecedents first, with features (N, F)."""
+    """N pairs sorted by mention, the nearest antecedent of each first, with features (N, F)."""
 
     mention: IntArray
     antecedent: IntArray
@@ -47,7 +47,7 @@ class Pairs:
 
 
 def pair_mentions(table: MentionTable, low: int, high: int) -> Pairs:
-    """Pair the mentions from ``low`` to before ``high`` with all that may be their antecedents."""
+    """Pair the mentions ``low`` … ``high`` - 1 with their possible antecedents."""
     found = [_list_antecedents(table, mention) for mention in range(low, high)]
     mention = np.repeat(np.arange(low, high), [len(own) for own in found])
     antecedent = np.concatenate([np.zeros(0, dtype=np.int64), *found])
@@ -55,7 +55,7 @@ def pair_mentions(table: MentionTable, low: int, high: int) -> Pairs:
 
 
 def _list_antecedents(table: MentionTable, mention: int) -> IntArray:
-    """List the mentions that one may refer to, the nearest first: recent ones, and for nouns and names those further back."""
+    """List a mention's possible antecedents, the nearest first: recent mentions, and for nouns and names distant ones too."""
     recent = np.arange(mention - 1, max(mention - RECENT, 0) - 1, -1)
     if table.pronoun[mention] or mention <= RECENT:
         return recent
@@ -71,7 +71,7 @@ def _list_antecedents(table: MentionTable, mention: int) -> IntArray:
 
 
 def compare_mentions(table: MentionTable, i: IntArray, j: IntArray) -> Floats:
-    """(N, F) features of the mentions i with the earlier mentions j; pairs are in order of i, the nearest j first."""
+    """(N, F) features of mentions i with earlier mentions j; pairs are sorted by i, the nearest j first."""
     columns = [
         *_compare_places(table, i, j),
         *_compare_words(table, i, j),

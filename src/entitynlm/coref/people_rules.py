@@ -1,4 +1,4 @@
-"""Rules of identity of the second pass, when the people of a text and the speakers of its quotations are known."""
+"""Rules of identity for the second pass, when the people of a text and the speakers of its quotations are known."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -29,10 +29,11 @@ class Participants(NamedTuple):
 
 
 class PeopleRules(IdentityRules):
-    """Rules of identity that hold a name to its person, however far back it stands, and "I" and "you" to speaker and addressee.
+    """Rules that link a name to its person, however distant, and "I" and "you" in quotations to speaker and addressee.
 
-    :param owners: the person of each mention that is a name or a title.  :param participants: of each quotation.
-    :param narrator: the person who tells the text, if others call the narrator by name.
+    :param owners: person of each mention that is a name or a title.  :param participants: speaker and addressee of each
+        quotation.
+    :param narrator: person who tells the text, if others call the narrator by name.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class PeopleRules(IdentityRules):
         self._entity_of: dict[int, int] = {}
 
     def find_entity(self, number: int) -> int | None:
-        """Find the entity of a name's person, of the speaker for "I" in a quotation, and of the addressee for "you"."""
+        """Find the entity of a name's person, the speaker for "I" in a quotation, or the addressee for "you"."""
         person: Person | bool | None = self._names_of[number]
         if person is None and self._voices[number] >= 0:
             said = self._participants[self._voices[number]]
@@ -88,7 +89,7 @@ class PeopleRules(IdentityRules):
 
 
 def find_participants(document: Document, discourse: Discourse, index: NameIndex) -> list[Participants]:
-    """Find the people who speak and are addressed in the quotations of a document whose entities were settled."""
+    """Find the speaker and the addressee of each quotation, as persons, after the first pass."""
     dialogue = Dialogue.of_document(discourse, document)
     narrator = find_narrator(dialogue)
 
@@ -104,7 +105,7 @@ def find_participants(document: Document, discourse: Discourse, index: NameIndex
 
 
 def find_relatives(document: Document, discourse: Discourse, spans: Sequence[Span]) -> dict[Span, Person]:
-    """Find mentions of one relative without a name: "Leo's mother" and "his mother", where he is Leo by the first pass."""
+    """Find mentions of one nameless relative, such as "Leo's mother" and "his mother" where the first pass links "his" to Leo."""
     entities = {mention.span: mention.entity for mention in document.mentions}
     records = Dialogue.of_document(discourse, document).records
     groups: dict[tuple[str, str], list[Span]] = defaultdict(list)
@@ -124,7 +125,7 @@ def find_relatives(document: Document, discourse: Discourse, spans: Sequence[Spa
 def find_named_narrator(
     discourse: Discourse, spans: Sequence[Span], owners: Sequence[Person | None]
 ) -> Person | None:
-    """Find the person whom others call by name most often and whom the narration (nearly) never names: the one who tells it."""
+    """Find the narrator's name: the person whom others name most often and whom the narration (nearly) never names."""
     told = sum(
         discourse.reader.read(span).form == "i" and discourse.voice_of[span[0]] == NARRATION for span in spans
     )

@@ -1,10 +1,10 @@
-"""Reranking (section 5.2): choose among a baseline's candidates by log P(R, E, L, X), or by a linear combination with its score.
+"""Reranking (section 5.2): choose among a baseline's candidates by log P(R, E, L, X), alone or added to the baseline's score.
 
-The model sees outermost mentions on its own words (``docs/decisions/002``), so different candidates may be one and the same
-analysis to it: a view.
+P sees outermost mentions on its own words (``docs/decisions/002``), so that several candidates may be the same analysis to it: a
+*view*.
 
-The weight of log P beside the baseline's score is found by a grid search, on the CoNLL score of development documents. The grid
-is in units of the ratio of spreads (how much either score varies within a list), so that it serves systems of any scale.
+The weight of log P beside the baseline's score is found by a grid search for the best CoNLL score on development documents. The
+grid is in units of the ratio of spreads (how much either score varies within a list), so that it fits systems of any scale.
 """
 
 import math
@@ -43,7 +43,7 @@ def score_candidates(
 def view_candidates(
     encoder: Encoder, document: Document, candidates: Sequence[Clusters]
 ) -> tuple[EncodedDocument, np.ndarray, np.ndarray]:
-    """Lay every candidate's entities on the model's words, and merge those that are one to the model.
+    """Map every candidate's entities to the model's words, and merge candidates that are the same analysis to the model.
 
     :return: the words, (3, V, T) R, E and L of the V different analyses, and (candidates,) the view of each candidate.
     """
@@ -66,7 +66,7 @@ def view_candidates(
 
 
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
-    """Add the mentions that candidates leave out as entities of their own, as a model with singletons has learned."""
+    """Add the mentions that candidates leave out as singleton entities, for a model that was trained with singletons."""
     spans = mentions or [span for clusters in candidates for cluster in clusters for span in cluster]
     ordered = sorted(set(spans), key=lambda span: (span[0], -span[1]))
 
@@ -84,7 +84,7 @@ def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()
 
 
 def complete_candidates(encoder: Encoder, kbest: KBestList) -> list[Clusters]:
-    """Give the candidates of a list as a model sees them: with singletons, if it has learned them."""
+    """Return a list's candidates as the model sees them: with singletons if it was trained with singletons."""
     clusters = [candidate.clusters for candidate in kbest.candidates]
     return add_singletons(clusters, kbest.mentions) if encoder.singletons == "keep" else clusters
 
@@ -103,12 +103,12 @@ class ScoredList:
         return self.log_probs if weight is None else self.baseline + weight * self.log_probs
 
     def choose(self, weight: float | None) -> int:
-        """Choose the best candidate; of several, the one that the baseline has first."""
+        """Choose the best candidate; among equal ones the first in the baseline's order."""
         return int(np.argmax(self.combine(weight)))
 
 
 def score_list(pretrained: Pretrained, document: Document, kbest: KBestList) -> ScoredList:
-    """Score the candidates of one document, with singletons if the model has them."""
+    """Score the candidates of one document, with singletons if the model was trained with them."""
     clusters = complete_candidates(pretrained.encoder, kbest)
     parts = score_candidates(pretrained.get("generative"), pretrained.encoder, document, clusters)
     return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts.sum(axis=1))
@@ -119,16 +119,16 @@ GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() f
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The weight of log P beside the baseline's score, and the CoNLL score that it reached on the documents searched."""
+    """The weight of log P beside the baseline's score, and the CoNLL score with it on the documents searched."""
 
     weight: float
     dev_conll: float
 
 
 def search_weight(lists: Sequence[ScoredList], counts: Sequence[CorpusCounts]) -> SearchResult:
-    """Choose the weight of the grid with the best CoNLL score, of equally good ones the smallest.
+    """Choose the weight of the grid with the best CoNLL score; among equally good ones the smallest.
 
-    :param counts: what the metrics count in each candidate of each list.
+    :param counts: metric counts of each candidate of each list.
     """
     if not lists or len(lists) != len(counts):
         raise ConfigError("a weight can't be searched without development documents and their keys")

@@ -1,7 +1,7 @@
-"""The component of a model that finds mentions and links them, from the states of whatever language model is under it.
+"""The resolver: the component of a model that finds mentions and links them, from the states of the model's backbone.
 
-A document's states are read chunk by chunk, and only what belongs to its mentions is kept: the table of mentions, and a vector
-for each. Clusters are then made from the first mention to the last.
+States are read chunk by chunk, and only the mentions are kept: the table of mentions, and a vector for each. Clusters are then
+made from the first mention to the last.
 """
 
 import dataclasses
@@ -34,9 +34,9 @@ CHUNK_TOKENS = 2048
 
 
 class FoundMentions(NamedTuple):
-    """Mentions: spans and heads in the document, vectors (M, d), numbers of types (M,), log-odds (M,).
+    """M mentions: spans and heads in the document, vectors (M, d), numbers of types (M,), log-odds (M,).
 
-    :param sure: (M,) whether a span is a mention, or only may be a name.
+    :param sure: (M,) whether the log-odds are above the threshold; other spans may only be names.
     """
 
     spans: list[Span]
@@ -53,7 +53,8 @@ class FoundMentions(NamedTuple):
 class Resolution(NamedTuple):
     """The mentions of a document as columns (M,): their table, clusters from 0, types, and two probabilities.
 
-    :param confidence: that the span is a mention.  :param link_confidence: that it belongs to its cluster.
+    :param confidence: probability that the span is a mention.  :param link_confidence: probability that it belongs to its
+        cluster.
     """
 
     table: MentionTable
@@ -64,10 +65,10 @@ class Resolution(NamedTuple):
 
 
 class Resolver:
-    """A trained network with what it needs to read a document.
+    """A trained network with all that it needs to read a document.
 
-    :param words: that have embeddings of their own.  :param types: of entities.
-    :param threshold: the log-odds above which a span is a mention.
+    :param words: words with embeddings of their own.  :param types: entity types.
+    :param threshold: log-odds above which a span is a mention.
     """
 
     component_name: ClassVar[str] = "resolver"
@@ -81,7 +82,7 @@ class Resolver:
     # -- stored ------------------------------------------------------------------------------------------------------
 
     def to_stored(self) -> StoredComponent:
-        """Give the weights in half precision, but for the scale of states, and the settings."""
+        """Return the weights in half precision (but for the scale of states), and the settings."""
         tensors = {
             name: value if name.startswith("scaling.") else value.half()
             for name, value in self.network.state_dict().items()
@@ -117,9 +118,10 @@ class Resolver:
         exact: bool = True,
         progress: Progress = SILENT,
     ) -> FoundMentions:
-        """Find the mentions of a document, or take those that are given.
+        """Find the mentions of a document, or describe given ones.
 
-        :param backbone: that reads the document's words, :param encoded: for its states; :param states: where they were read.
+        :param backbone: reads the document's words, given as :param encoded:, for their states; :param states: states already
+            read.
         :param exact: see :meth:`Backbone.read_tokens`.
         """
         if backbone.token_state_size != self.network.sizes.states:
@@ -165,7 +167,7 @@ class Resolver:
         rows: Sequence[int] | None = None,
         rules: IdentityRules | None = None,
     ) -> Resolution:
-        """Cluster the mentions of some rows (all that are sure, by default), as far as rules allow."""
+        """Cluster the mentions with these row numbers (default: all that are sure), as far as ``rules`` allow."""
         rows = found.sure.nonzero().squeeze(1).tolist() if rows is None else rows
         table = MentionTable(
             discourse, found.take_spans(rows), heads=[found.heads[r] for r in rows], syntax=False
@@ -188,7 +190,7 @@ class Resolver:
         start: int,
         given: Sequence[Span] | None,
     ) -> FoundMentions:
-        """Find the mentions of a chunk that begins with the token ``start``, and what may be names beside them."""
+        """Find the mentions of a chunk that begins with the token ``start``, and further spans that may be names."""
         network, document = self.network, discourse.document
         read = network.read(states, words)
         known = given
@@ -213,9 +215,9 @@ class Resolver:
 
 
 def find_unmarked_names(discourse: Discourse, chunk: Span, heads: Mapping[Span, int]) -> dict[Span, int]:
-    """Find runs of capitalised words that end with the head of no mention and cross none, with their heads.
+    """Find runs of capitalised words that cross no mention and end with the head of none, with their heads.
 
-    :param heads: of the mentions of the chunk.
+    :param heads: heads of the chunk's mentions.
     """
     taken, tokens, common = frozenset(heads.values()), discourse.document.tokens, discourse.common_words
     found: dict[Span, int] = {}

@@ -34,7 +34,7 @@ LARGEST_ATTENTION = 10.0
 
 @dataclass(frozen=True)
 class NetworkSizes:
-    """:param states: numbers in a state of the backbone.  :param words: of the word list.  :param types: of mentions."""
+    """:param states: size of a state.  :param words: length of the word list.  :param types: number of mention types."""
 
     states: int
     words: int
@@ -71,7 +71,7 @@ class SpanScores(NamedTuple):
 
 
 class MentionProjections(NamedTuple):
-    """Projections (M, d) that pairs are scored from: of mentions as the later one, as the earlier one, and for the product."""
+    """Projections (M, d) that pairs are scored from: of each mention as anaphor, as antecedent, and for the product of both."""
 
     left: Tensor
     right: Tensor
@@ -135,7 +135,7 @@ class ResolverNetwork(nn.Module):
     def read(self, states: Tensor, words: WordInputs, hidden_words: Tensor | None = None) -> WordVectors:
         """Read words in context.
 
-        :param states: (T, d) of the backbone.  :param hidden_words: (T,) words whose embedding is not looked at.
+        :param states: (T, d) states of the backbone.  :param hidden_words: (T,) words whose embeddings are hidden (dropout).
         """
         numbers = torch.from_numpy(words.numbers)
         if hidden_words is not None:
@@ -164,7 +164,7 @@ class ResolverNetwork(nn.Module):
         return SpanScores(first, last, hidden, self.score(hidden).squeeze(1))
 
     def find_candidates(self, read: WordVectors, words: WordInputs) -> tuple[IntArray, IntArray]:
-        """Find the first and last words of the spans that are worth scoring."""
+        """Find likely first and last words, and score only the spans between them."""
         likely = [(logits.detach() > LIKELY_BOUND).numpy() for logits in (read.starts, read.ends)]
         return words.list_spans(likely[0], likely[1], self.sizes.longest)
 
@@ -173,18 +173,18 @@ class ResolverNetwork(nn.Module):
         return total[:, 1:] / total[:, :1]
 
     def _drop_units(self, hidden: Tensor) -> Tensor:
-        """Dropout of the same units in all rows, which for many rows is much faster than that of other ones in each."""
+        """Drop the same units in all rows, which for many rows is much faster than to draw a mask for each."""
         return hidden * self.drop(hidden.new_ones(1, hidden.shape[1])) if self.training else hidden
 
     def join(self, read: WordVectors, spans: SpanScores, heads: IntArray) -> Tensor:
-        """(M, d) mentions by their first, last and head words and all of their words."""
+        """(M, d) concatenated vectors of each mention's first, last and head word and of the mean over its words."""
         a, b, x = torch.from_numpy(spans.first), torch.from_numpy(spans.last), read.x
         parts = [x[a], x[b], x[torch.from_numpy(heads)], self._average(read, a, b), spans.hidden]
         joined: Tensor = self.mention(torch.cat(parts, 1))
         return joined
 
     def embed_mentions(self, joined: Tensor, classes: IntArray) -> Tensor:
-        """(M, d) vectors of mentions, from the joined parts and the class of each expression."""
+        """(M, d) vectors of mentions, from the concatenated vectors and the class of the expression."""
         vectors: Tensor = self.drop((joined + self.classes(torch.from_numpy(classes))).relu())
         return vectors
 
@@ -194,7 +194,7 @@ class ResolverNetwork(nn.Module):
         return MentionProjections(self.left(vectors), self.right(vectors), self.factors(vectors))
 
     def score_pairs(self, sides: MentionProjections, mentions: MentionTable, pairs: Pairs) -> PairScores:
-        """Score pairs of a mention and an earlier one."""
+        """Score pairs of a mention and an earlier mention."""
         i, j = torch.from_numpy(pairs.mention), torch.from_numpy(pairs.antecedent)
         classes = mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
         hidden = sides.left.index_select(0, i)  # (N, d), added up in place: pairs are many
@@ -208,7 +208,7 @@ class ResolverNetwork(nn.Module):
         return PairScores(self.antecedent(hidden).squeeze(1), self.message(hidden))
 
     def score_clusters(self, messages: Tensor, sizes: IntArray, features: Floats) -> Tensor:
-        """(C,) gains for the scores of a mention with all members of a cluster, whose pairs lie one after the other."""
+        """(C,) terms that a cluster adds to the scores of a mention with all its members; a cluster's pairs are consecutive."""
         lengths = torch.from_numpy(sizes)
         pooled = [torch.segment_reduce(messages, kind, lengths=lengths, axis=0) for kind in ("max", "mean")]
         scores: Tensor = self.cluster(torch.cat([*pooled, torch.from_numpy(features)], 1)).squeeze(1)
@@ -220,7 +220,7 @@ class ResolverNetwork(nn.Module):
         return ClusterWeights(np.ascontiguousarray(inner.T), inner_bias, outer[0], outer_bias)
 
     def score_none(self, vectors: Tensor, mentions: MentionTable, rows: slice = slice(None)) -> Tensor:
-        """(M,) scores of having no antecedent."""
+        """(M,) scores of "no antecedent"."""
         features = torch.from_numpy(mentions.features[rows])
         scores: Tensor = self.none(torch.cat([vectors[rows], features], 1)).squeeze(1)
         return scores

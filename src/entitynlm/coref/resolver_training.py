@@ -42,8 +42,9 @@ bce = nn.functional.binary_cross_entropy_with_logits
 class ResolverExample:
     """A document with its states (T, d), in half precision, and its annotated mentions without repetitions.
 
-    :param partial: only some mentions are annotated. What is found beside them is neither right nor wrong: it has no part in the
-        losses, but it is clustered, so that the annotated mentions meet the clusters of a book.
+    :param partial: only some mentions are annotated. Further mentions that the network finds have no part in the losses, because
+        they are neither right nor wrong, but they are clustered, so that the annotated mentions meet the clusters of a whole
+        book.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class ResolverExample:
         return torch.from_numpy(np.isin(mine, self.first * size + self.last)).float()
 
     def mark(self, words: IntArray) -> Tensor:
-        """(T,) 1 for some words."""
+        """(T,) indicator of some words: 1 for these, 0 elsewhere."""
         marked = torch.zeros(len(self.words))
         marked[torch.from_numpy(words)] = 1
         return marked
@@ -104,9 +105,9 @@ class ResolverTrainer:
         *,
         link_found: bool = False,
     ) -> None:
-        """Learn from all documents in a random order in each epoch, of partly annotated ones from some that are drawn.
+        """Train on all documents in random order in each epoch, and on a sample of the partly annotated ones.
 
-        :param link_found: link mentions that the network finds from the first epoch on, not from the second.
+        :param link_found: also link mentions that the network finds from the first epoch on, not from the second.
         """
         task = "resolver"
         progress.start(task, epochs)
@@ -122,7 +123,7 @@ class ResolverTrainer:
         progress.finish(task)
 
     def learn(self, example: ResolverExample, *, link_found: bool) -> dict[str, float]:
-        """Make one update from one document, and give its losses."""
+        """Make one update from one document, and return its losses."""
         self.network.train()
         fraction = self.step / self.steps
         rate = self.settings.rate * min(1.0, (self.step + 1) / self.warmup) * max(1 - fraction, 0.0)
@@ -168,7 +169,7 @@ class ResolverTrainer:
     def _compute_mention_losses(
         self, example: ResolverExample, read: WordVectors, scored: SpanScores
     ) -> dict[str, Tensor]:
-        """Compute the losses of bounds and of spans; of partly annotated documents only those of annotated mentions."""
+        """Compute the losses of span bounds and of spans; in partly annotated documents only for annotated mentions."""
         first, last, count = example.first, example.last, max(len(example.spans), 1)
         if example.partial:
             known = self.network.score_spans(read, first, last).scores
@@ -211,7 +212,7 @@ class ResolverTrainer:
         return link_loss(network, vectors, table, entities, own=own)
 
     def finish(self) -> ResolverNetwork:
-        """Give the network with the average weights, rounded as they are stored."""
+        """Return the network with the averaged weights, rounded to the precision in which they are stored."""
         stored = {k: v if k.startswith("scaling.") else v.half().float() for k, v in self.averages.items()}
         self.network.load_state_dict(stored)
         return self.network.eval()
@@ -220,10 +221,10 @@ class ResolverTrainer:
 def link_loss(
     network: ResolverNetwork, vectors: Tensor, table: MentionTable, entities: IntArray, *, own: bool = False
 ) -> Tensor:
-    """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all.
+    """-log of the probability of all true antecedents (or of none), per mention; entity -1 marks a span that is no mention.
 
-    Mentions of unknown entities have no loss and are no antecedents. An entity's first annotated mention in a document with such
-    mentions has no antecedent if it is a name: a pronoun's may be unknown.
+    Mentions of unknown entities have no loss and are no antecedents. An entity's first annotated mention in a partly annotated
+    document has no antecedent if it is a name; the antecedent of a pronoun may be unknown.
 
     :param own: the clusters before a mention are those that the network finds, not the true ones.
     """
@@ -264,10 +265,10 @@ def train_network(
     seed: int = 1,
     progress: Progress = SILENT,
 ) -> ResolverNetwork:
-    """Train on one document after the other, then once more with partly annotated documents, if there are such.
+    """Train on fully annotated documents, then a second time with partly annotated ones, if there are any.
 
-    What is kept then is the mean of the weights of both trainings: it links better, in books and in the documents that are
-    annotated as a whole, than either of them.
+    The result is the mean of the weights of both trainings, which links better than either, in books and in fully annotated
+    documents.
     """
     torch.manual_seed(seed)
     network = ResolverNetwork(sizes)
@@ -350,6 +351,6 @@ def measure_threshold(
 
 
 def score_annotation(pretrained: Pretrained, documents: Sequence[Document]) -> CorpusCounts:
-    """Score the model's own annotation of documents against theirs, singletons included."""
+    """Score the model's own annotation of documents against their annotation, singletons included."""
     keys = [drop_repetitions(document) for document in documents]
     return score_documents(keys, [annotate_document(pretrained, key.with_mentions(())) for key in keys])

@@ -1,4 +1,4 @@
-"""The words of a document as the resolver sees them beside their states: form, capitals, quotation marks, sentence."""
+"""The words of a document as the resolver reads them beside their states: form, capitals, quotation marks, sentence."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "'
 
 
 class WordList:
-    """Numbers of lower-cased words; 0 for all others."""
+    """Numbers of lower-cased words; 0 for words outside of the list."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
@@ -45,8 +45,8 @@ class WordList:
 class WordInputs:
     """T words of a document.
 
-    :param numbers: (T,) of the word list.  :param shapes: (T,) capitals and whether a word is quoted.
-    :param sentence_ends: (T,) where each word's sentence ends.
+    :param numbers: (T,) numbers in the word list.  :param shapes: (T,) capitals and whether a word is quoted.
+    :param sentence_ends: (T,) end of each word's sentence.
     :param may_bound: (T,) words that a mention may begin or end with.
     """
 
@@ -66,7 +66,7 @@ class WordInputs:
 
     @cached_property
     def rows(self) -> tuple[IntArray, IntArray]:
-        """(T,) row and column of each word: rows hold whole sentences, and a sentence that is too long has several."""
+        """(T,) row and column of each word in the padded input: rows hold whole sentences; a long sentence fills several rows."""
         row, column = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
         number = start = word = 0
         while word < len(self):
@@ -78,7 +78,7 @@ class WordInputs:
         return row, column
 
     def cut_chunks(self, size: int, spans: Iterable[Span] = ()) -> list[Span]:
-        """Cut the words into chunks of whole sentences of about ``size`` words, through no row and none of the spans."""
+        """Cut the words into chunks of whole sentences of about ``size`` words, without cutting through a row or a span."""
         covered = np.zeros(len(self) + 2, dtype=np.int64)
         for start, end in spans:
             covered[start + 1] += 1
@@ -94,7 +94,7 @@ class WordInputs:
         return chunks
 
     def list_spans(self, starts: BoolArray, ends: BoolArray, longest: int) -> tuple[IntArray, IntArray]:
-        """List the first and last words of all spans within a sentence that begin and end at the words marked."""
+        """List the first and last words of all spans within a sentence that begin and end at marked words."""
         first = np.flatnonzero(starts & self.may_bound)
         last = np.flatnonzero(ends & self.may_bound)
         low = np.searchsorted(last, first)

@@ -1,8 +1,7 @@
-"""Conversations: runs of quotations with the persons who may take part in them, described for the choice of speakers.
+"""Conversations: runs of quotations with the persons who may take part in them, described by features for speaker attribution.
 
-A quotation and a participant are described by tags, genders, mentions beside the quotation, and names that people are called by;
-the step from one quotation to the next by the text between them. Words that depend on who speaks ("I", "you") are not looked at,
-because they are resolved by the speaker later.
+A quotation and a participant are described by tags, genders, mentions beside the quotation, and vocatives; the step from one
+quotation to the next by the text between them. "I" and "you" are no features, because they are resolved later, by the speaker.
 """
 
 import math
@@ -42,7 +41,7 @@ Features = dict[str, float]
 
 @dataclass(frozen=True)
 class Conversation:
-    """Quotations from ``first`` on, each with the features of every participant and the step from the one before it."""
+    """Quotations from number ``first`` on, with features of every participant for each, and of the step from the previous one."""
 
     first: int
     participants: Sequence[str]
@@ -104,7 +103,7 @@ class ConversationReader:
         return tag is not None and tag.entity == who
 
     def _weigh(self, numbers: range, last: Sequence[str]) -> dict[str, float]:
-        """Weigh the persons near a conversation by how likely they take part in it."""
+        """Estimate for the persons mentioned near a conversation how likely they take part in it."""
         dialogue = self.dialogue
         low, high = self.quotations[numbers[0]][0], self.quotations[numbers[-1]][1]
         weights: dict[str, float] = defaultdict(float)
@@ -202,7 +201,7 @@ class ConversationReader:
         ]
 
     def _describe_tag(self, number: int, who: str, rank: int) -> Features:
-        """Describe a participant by the tag of a quotation; in a passage the entity of a pronoun is surer than in a book."""
+        """Describe a participant by the tag of a quotation; pronouns are trusted more in a short passage than in a book."""
         tag = self.tags[number]
         found = _compare_tag(tag, who, self.dialogue.records[who], rank)
         if tag is not None and len(self.dialogue.tokens) < LONGEST_PASSAGE:
@@ -260,7 +259,7 @@ class ConversationReader:
 
 
 def _compare_tag(tag: Tag | None, who: str, record: PersonRecord, rank: int) -> Features:
-    """Describe a participant by the tag of a quotation: its own or another's, and whether genders agree."""
+    """Describe a participant by a tag: whether it names this or another participant, and whether genders agree."""
     recency = f"recency {min(rank, 4)}"
     if tag is None:
         return {"no tag": 1.0, f"no tag, {recency}": 1.0}
@@ -283,6 +282,6 @@ def _compare_tag(tag: Tag | None, who: str, record: PersonRecord, rank: int) -> 
 
 
 def _compare_genders(evidence: Counter[str], gender: str) -> float:
-    """Compare the evidence for a gender with that for the other: from -1 (differs) to 1 (agrees)."""
+    """Compare two gender estimates: from -1 (disagree) to 1 (agree)."""
     other = FEMALE if gender == MALE else MALE
     return (evidence[gender] - evidence[other]) / (evidence.total() + 1.0)

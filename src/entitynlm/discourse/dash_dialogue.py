@@ -1,4 +1,4 @@
-"""Dialogue set off by dashes: a line that begins with a dash is spoken, but for tags such as "he said" in it."""
+"""Dialogue set off by dashes: a line that begins with a dash is spoken, except for tags such as "he said" in it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -114,7 +114,7 @@ def _is_past(word: str) -> bool:
 
 
 def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Span]:
-    """List the speech of a line, without the tags ("he said sternly.") between or after it."""
+    """Return the spoken parts of a line, without the tags ("he said sternly.") between or after them."""
     begin, place = start, start + 1
     while place < end:
         after = find_tag(tokens, place, end) if tokens[place - 1] in STOPS and place > begin + 1 else 0
@@ -128,7 +128,7 @@ def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Spa
 
 
 def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
-    """Find the end of a tag that begins here, after its full stop, comma or colon; 0 if none begins here.
+    """Find the end of a tag that begins here, after its full stop, comma or colon; 0 if no tag begins here.
 
     After the end of a spoken sentence a tag begins with a small letter: "Where? he asked."
     """
@@ -145,7 +145,7 @@ def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
 
 
 def _describes_manner(words: Sequence[str]) -> bool:
-    """Tell whether what follows the comma of a tag goes on with it: "his hand on the gate", "who had come in", "slowly."."""
+    """Tell whether a tag continues after its comma: "his hand on the gate", "who had come in", "slowly."."""
     first, *rest = words or [""]
     if first.endswith("ing") or first in MANNER:
         return True

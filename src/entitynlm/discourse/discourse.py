@@ -1,7 +1,7 @@
 """The discourse structure of a text: paragraphs, quotations and common words, found once and passed on.
 
-Coreference, speakers and characters all ask which tokens are quoted and which capitals mark a name. One :class:`Discourse` per
-text answers them, so that no later step searches the text for quotation marks again.
+Coreference, speakers and characters all need to know which tokens are quoted and which capitals mark a name. Each text has one
+:class:`Discourse`, so that no later step searches it for quotation marks again.
 """
 
 import re
@@ -36,7 +36,7 @@ LONG_LINE = 160
 
 @dataclass(frozen=True)
 class Discourse:
-    """A document with the first token of each paragraph and the span of each quotation, both in text order."""
+    """A document with the first token of each paragraph and the span of each quotation, in text order."""
 
     document: Document
     paragraphs: Sequence[int]
@@ -69,7 +69,7 @@ class Discourse:
 
     @cached_property
     def voice_of(self) -> list[int]:
-        """The number of the quotation whose speaker says "I" at each token, or :data:`NARRATION`, or :data:`OTHER_VOICE`."""
+        """The number of the quotation whose speaker is "I" at each token; :data:`NARRATION` or :data:`OTHER_VOICE` elsewhere."""
         voices = list(self.quotation_of)
         for letter in self.letters:
             for token in range(*letter.span):
@@ -80,7 +80,7 @@ class Discourse:
 
     @cached_property
     def common_words(self) -> frozenset[str]:
-        """Words of this text whose capitals do not mark a name (:func:`~entitynlm.discourse.names.find_common_words`)."""
+        """Words of this text whose capital does not mark a name (:func:`~entitynlm.discourse.names.find_common_words`)."""
         return find_common_words(self.document)
 
     @cached_property
@@ -92,7 +92,7 @@ class Discourse:
 
     @property
     def has_paragraphs(self) -> bool:
-        """Tell whether the text has paragraphs: tokenised corpora have lost them."""
+        """Tell whether the text has several paragraphs; tokenised corpora have lost theirs."""
         return len(self.paragraphs) > 1
 
     def paragraph_of(self, token: int) -> int:

@@ -1,9 +1,9 @@
-"""Rules of identity: mentions that can't be one person, or must be, which coreference obeys while it links, whatever its scores.
+"""Rules of identity: pairs of mentions that must not or must corefer, whatever their scores.
 
-A possessor is not what it has ("his father"), a subject is not the object of its verb ("Ida saw him"), a speaker is not the
-person who is addressed, and speakers who take turns are two; the parts of an apposition ("his daughter Nell") are one person. A
-name does not join an entity that has another first name, title or surname; "she" does not join an entity that is called "Mr.";
-the narrator, "I" outside of quotations, is one entity from beginning to end, and is not "he" in the narration.
+A possessor is not its possession ("his father"), a subject is not the object of its verb ("Ida saw him"), a speaker is not the
+addressee, and speakers who take turns are two; the parts of an apposition ("his daughter Nell") are one person. A name does not
+join an entity with another first name, title or surname; "she" does not join an entity called "Mr."; the narrator, "I" outside of
+quotations, is one entity throughout, and is not "he" in the narration.
 """
 
 from collections import defaultdict
@@ -37,9 +37,10 @@ RELATIVE = frozenset(("who", "whom", "whose", "which"))
 
 
 class MentionRelations:
-    """Find the relations between the mentions of a text, which are numbered in text order, longer ones first.
+    """Relations between the mentions of a text, which are numbered in text order, longer ones first.
 
-    :ivar apart: the mentions that each mention can't be one with.  :ivar same: the earlier mention that one must be one with.
+    :ivar apart: mentions that each mention must not corefer with.  :ivar same: the earlier mention that a mention must corefer
+        with.
     """
 
     def __init__(self, discourse: Discourse, spans: Sequence[Span], readings: Sequence[Reading]) -> None:
@@ -188,7 +189,7 @@ def has_quotation_verb(words: Sequence[str]) -> bool:
 
 @dataclass
 class _Facts:
-    """Names, genders and roles that an entity has shown so far."""
+    """Names, genders and roles that the mentions of an entity have shown so far."""
 
     record: PersonRecord = field(default_factory=PersonRecord)
     narrates: bool = False
@@ -196,7 +197,7 @@ class _Facts:
 
 
 class IdentityRules:
-    """Tell whether a mention may join an entity, and note which one it joined; mentions come in text order."""
+    """Decide whether a mention may join an entity, and record the entity that it joined; mentions come in text order."""
 
     def __init__(self, discourse: Discourse, spans: Sequence[Span]) -> None:
         self.document, self.spans = discourse.document, spans
@@ -209,13 +210,13 @@ class IdentityRules:
         self.narrator: int | None = None
 
     def find_entity(self, number: int) -> int | None:
-        """Find the entity that a mention must belong to: the narrator for "I" in the narration, the whole for an apposition."""
+        """Find the entity that a mention must join: the narrator for "I" in the narration, the first part of an apposition."""
         if self._narrated and self._readings[number].form == "i" and not self._quoted[number]:
             return self.narrator
         return self._find_noted(self.relations.same.get(number))
 
     def _find_noted(self, number: int | None) -> int | None:
-        """Find the entity of a mention that was noted before."""
+        """Find the entity that an earlier mention was recorded with."""
         return self._entities[number] if number is not None and number < len(self._entities) else None
 
     def allows(self, number: int, entity: int) -> bool:

@@ -30,7 +30,7 @@ HEADING_TOKENS = 12
 class Letter:
     """A letter, or a diary up to the next heading.
 
-    :param writer: the words that name who says "I" in it.  :param reader: the salutation.
+    :param writer: words that name the person who is "I" in it.  :param reader: words of the salutation.
     :param quoted: whether it stands in quotation marks.
     """
 
@@ -104,7 +104,7 @@ def read_signature(tokens: Sequence[str], start: int, end: int) -> Span | None:
 
 
 def _read_diary(tokens: Sequence[str], start: int, end: int) -> Span | None:
-    """Read whose diary a heading opens."""
+    """Read the writer's name from a heading of a diary."""
     for place in range(start + 1, min(end, start + HEADING_TOKENS) - 1):
         if tokens[place].lower() in ("'s", "’s") and tokens[place + 1].lower() in DIARIES:
             named = end - start <= HEADING_TOKENS and all(token[0].isupper() for token in tokens[start:place])

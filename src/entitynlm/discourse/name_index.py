@@ -1,8 +1,8 @@
-"""The people of a whole text by their names.
+"""The people of a whole text, with their names.
 
-Coreference meets a name when it has seen a part of the book. After a first pass all names are known, with how often each is used,
-which names were linked with each other, and which pronouns: names are put together to people, the full ones first, and a second
-pass links everything else around them.
+Coreference that reads on knows only the names so far. After a first pass all names are known, with their frequencies and the
+names and pronouns that were linked with them: names are grouped into people, full names first, and a second pass links all other
+mentions given these people.
 """
 
 from collections import Counter, defaultdict
@@ -28,9 +28,9 @@ PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
 
 @dataclass(eq=False)
 class Person:
-    """Names with their counts, how many of them are told in the narration, and pronouns by gender that were linked with them.
+    """Names with their counts, counts in the narration, and the pronouns that were linked with them, by gender.
 
-    :param number: of the person among the people of the text.
+    :param number: number of the person in the text.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Person:
         return told.most_common(1)[0][0] if told else find_gender(self.votes, FEWEST_PRONOUNS)
 
     def fits(self, name: PersonName, gender: str | None) -> bool:
-        """Tell whether the person may bear a name, given the gender of the name's bearer."""
+        """Tell whether the person may have this name, given the gender of the mention's entity."""
         if None not in (gender, self.gender) and gender != self.gender:
             return False
         full = [set(other.words) for other in (*self.names, name) if other.full]
@@ -63,12 +63,12 @@ class Person:
         return name.words[0] in last - {other.words[0] for other in self.names if other.full}
 
     def shares(self, name: PersonName) -> bool:
-        """Tell whether the person has a name with a word of this one: its surname or its first name, or both."""
+        """Tell whether the person has a name that shares its surname or first name with this one."""
         return any(_share_words(name, other) for other in self.names)
 
 
 def are_parts(one: PersonName, other: PersonName, full: Iterable[set[str]]) -> bool:
-    """Tell whether a first name and a surname ("Sir Henry", "Vale") are those of a full name."""
+    """Tell whether a first name and a surname ("Sir Henry", "Vale") are parts of a full name."""
     titled = None not in (one.title, other.title) and one.title != other.title
     words = {*one.words, *other.words}
     return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
@@ -84,7 +84,7 @@ def _share_words(one: PersonName, other: PersonName) -> bool:
 
 
 def _list_keys(name: PersonName) -> set[str]:
-    """List strings of which two names have one in common if they share a word: words, the first letter, formal first names."""
+    """List keys such that names which share a word have a key in common: words, the first letter, formal first names."""
     first = name.words[0]
     return {*name.words, first[0], *list_formal_names(first)}
 
@@ -92,8 +92,8 @@ def _list_keys(name: PersonName) -> set[str]:
 class NameIndex:
     """The people of a text, from the clusters of a first pass over its mentions.
 
-    :param readings: of the mentions; one that is no person's has no name.
-    :param clusters: of the mentions.  :param quoted: whether they stand in quotations.  :param sentences: that they stand in.
+    :param readings: words of the mentions; a mention that is not about a person has no name.
+    :param clusters: cluster of each mention.  :param quoted: whether it stands in a quotation.  :param sentences: its sentence.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class NameIndex:
                 self.owners[reading.name].told += not inside
 
     def _count(self, readings: Sequence[Reading], clusters: Sequence[int]) -> None:
-        """Count names, pronouns linked with them (shared by the names of a cluster), and names linked with each other."""
+        """Count names, pronouns linked with them (divided among the names of a cluster), and pairs of linked names."""
         named = self._named
         genders: dict[int, Counter[str]] = defaultdict(Counter)
         for reading, cluster in zip(readings, clusters, strict=True):
@@ -153,7 +153,7 @@ class NameIndex:
             self._numbers[key].add(person.number)
 
     def _list_fitting(self, name: PersonName, gender: str | None) -> list[Person]:
-        """List the people who may bear a name: those of the same age, and men by a bare surname, if there are any."""
+        """List the people who may have a name: people of the same age, and for a bare surname men, if there are any."""
         numbers = sorted(set[int]().union(*(self._numbers[key] for key in _list_keys(name))))
         fitting = [
             person
@@ -178,7 +178,7 @@ class NameIndex:
         return beside >= FEWEST_BESIDE and beside >= BESIDE_SHARE * rarer
 
     def _choose(self, name: PersonName, fitting: Sequence[Person]) -> Person | None:
-        """Choose by links of a name with a person's names, else by how often the person is named."""
+        """Choose the person by links between this name and the person's names, else by frequency."""
         if len(fitting) < 2:
             return fitting[0] if fitting else None
         sizes = [person.names.total() for person in fitting]
@@ -190,7 +190,7 @@ class NameIndex:
         return None
 
     def find_owner(self, name: PersonName | None) -> Person | None:
-        """Find the person of a name; for a name that no mention has, the only one whom it fits."""
+        """Find the person of a name; for a name that occurs in no mention, the only person whom it fits."""
         if name is None or name in self.owners:
             return None if name is None else self.owners[name]
         fitting = self._list_fitting(name, name.gender)
@@ -202,7 +202,7 @@ class NameIndex:
         return titled[0] if len(titled) == 1 else None
 
     def join(self, clusters: Sequence[int]) -> list[int]:
-        """Join clusters of one person, the one that most of their names belong to; give their new numbers."""
+        """Join the clusters of one person; a cluster is the person's that most of its names belong to. Return the new numbers."""
         first: dict[int, int] = {}
         joined: dict[int, int] = {}
         for cluster, names in self._named.items():
@@ -214,7 +214,7 @@ class NameIndex:
 
 
 def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Counter[frozenset[PersonName]]:
-    """Count the sentences in which two names stand."""
+    """Count the sentences in which two names occur together."""
     present: dict[int, set[PersonName]] = defaultdict(set)
     for reading, sentence in zip(readings, sentences, strict=True):
         if reading.name is not None:
@@ -223,7 +223,7 @@ def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Coun
 
 
 def read_people(discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]) -> list[Reading]:
-    """Read mentions; a name that is no person's by the mention's type is left out."""
+    """Read mentions; a name is ignored if the mention's type is not person."""
     readings = map(discourse.reader.read, spans)
     return [
         reading if may_speak(kind) else reading._replace(name=None)

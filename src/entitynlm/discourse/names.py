@@ -38,7 +38,7 @@ CLEAR_NAME = 0.9
 
 @cache
 def _load_census() -> tuple[Mapping[str, float], Mapping[str, float], Mapping[str, float]]:
-    """Load the shares (in %) of women's and of men's first names, and of surnames."""
+    """Load the frequencies (in %) of women's first names, men's first names and surnames."""
     from names import FILES
 
     def load(kind: str) -> Mapping[str, float]:
@@ -51,7 +51,7 @@ def _load_census() -> tuple[Mapping[str, float], Mapping[str, float], Mapping[st
 
 @cache
 def guess_gender(name: str) -> str | None:
-    """Guess the gender of a person by a name in lower case; None if women and men have it, or if it rather is a surname."""
+    """Guess the gender of a first name in lower case; None if both women and men have it, or if it is rather a surname."""
     if name in _OLD_NAMES:
         return _OLD_NAMES[name]
     female, male, last = (table.get(name, 0.0) for table in _load_census())
@@ -63,7 +63,7 @@ def guess_gender(name: str) -> str | None:
 
 @cache
 def _load_nicknames() -> Mapping[str, set[str]]:
-    """Load the first names that each first name is short for."""
+    """Load, for each first name, the first names that it is short for."""
     from nicknames import name_triplets
 
     formal: dict[str, set[str]] = {}
@@ -73,7 +73,7 @@ def _load_nicknames() -> Mapping[str, set[str]]:
 
 
 def are_nicknames(one: str, other: str) -> bool:
-    """Tell whether one of two first names in lower case is short for the other, or both are short for one name of our list."""
+    """Tell whether one of two first names in lower case is short for the other, or both are short for a third."""
     formal = _load_nicknames()
     if other in formal.get(one, ()) or one in formal.get(other, ()):
         return True
@@ -81,7 +81,7 @@ def are_nicknames(one: str, other: str) -> bool:
 
 
 def list_formal_names(name: str) -> set[str]:
-    """List the first names that one in lower case may be short for; two nicknames share one, or one lists the other."""
+    """List the first names that a first name in lower case may be short for."""
     return _load_nicknames().get(name, set()) | _OWN_NICKNAMES.get(name, set())
 
 
@@ -98,7 +98,7 @@ SHORTEST_STEM = 3
 
 @dataclass(frozen=True)
 class PersonName:
-    """A name taken apart; ``words`` are first name and surname in lower case, or the one of them that is given."""
+    """A parsed name; ``words`` are first name and surname in lower case, or the only one of them that is given."""
 
     words: tuple[str, ...]
     title: str | None = None
@@ -116,7 +116,7 @@ class PersonName:
 
 
 def find_common_words(document: Document) -> frozenset[str]:
-    """Find the words whose capitals do not mark a name, because they are at least as often lower case (not Silver, a name)."""
+    """Find the words whose capital does not mark a name, because they are in lower case at least as often."""
     tokens = document.tokens
     lower = Counter(token for token in tokens if token[0].islower())
     upper = Counter(
@@ -130,9 +130,9 @@ def find_common_words(document: Document) -> frozenset[str]:
 def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
     """Parse the words of a mention as a person's name; None for a description, a pronoun, a group, or a person's belongings.
 
-    "A man named Vale", "the cook, whose name was Vale" and "his friend Vale" have one, too.
+    "A man named Vale", "the cook, whose name was Vale" and "his friend Vale" have a name too.
 
-    :param common: words whose capitals do not mark a name (:func:`find_common_words`), unless a name stands before them.
+    :param common: words whose capital does not mark a name (:func:`find_common_words`), unless a name stands before them.
     """
     words = [token.rstrip(".").lower() for token in tokens]
     if not words or " ".join(words) in PRONOUNS:
@@ -198,10 +198,10 @@ def parse_rank(tokens: Sequence[str]) -> str | None:
 def find_pronoun_genders(
     document: Document, quoted: Sequence[bool], common: Container[str]
 ) -> dict[str, str]:
-    """Find the gender of names by the pronoun after each: "…," said Hiroshi, and he sat down.
+    """Find the gender of names from the pronouns after them: "…," said Hiroshi, and he sat down.
 
-    A "he" or "she" in the narration counts if one name alone stands before it in its sentence or, where there is none, in the
-    sentence before (Bergsma and Lin, 2006, count such pairs in large corpora for lack of a lexicon).
+    A "he" or "she" in the narration counts if exactly one name stands before it in its sentence or, where there is none, in the
+    previous sentence (Bergsma and Lin, 2006, count such pairs in large corpora).
     """
     tokens, votes = document.tokens, defaultdict[str, Counter[str]](Counter)
     proper = {
@@ -244,7 +244,7 @@ def is_same_first_name(one: str, other: str) -> bool:
 
 
 def conflict(one: PersonName, other: PersonName) -> bool:
-    """Tell whether two names can't be those of one person: other titles, other genders, other first names, other surnames."""
+    """Tell whether two names cannot be one person's, because titles, genders, first names or surnames differ."""
     if one.title and other.title and one.title != other.title:
         return True
     if one.age and other.age and one.age != other.age:

@@ -1,7 +1,7 @@
-"""The name of an entity in all outputs: the shortest proper core of its names that no other entity has.
+"""The display name of an entity: the shortest proper name in its mentions that no other entity has.
 
-Reports, the explorer, casts and generation all call an entity by what :func:`name_entities` shows; :func:`resolve_text` puts it
-in the place of pronouns.
+Reports, the explorer, casts and generation all show an entity by :func:`name_entities`; :func:`resolve_text` replaces pronouns by
+this name.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ USUAL_SHARE = 2
 
 @dataclass
 class _Form:
-    """A way of mentioning an entity, capitals aside: its first use, its rank, and how often it is used."""
+    """An expression of an entity, whatever its capitals: its first use, its rank, and its frequency."""
 
     mention: Mention
     rank: int
@@ -45,10 +45,10 @@ class _Form:
 def choose_names(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, Mention]:
     """Choose the words that name each entity best, as a mention: names before descriptions, descriptions before pronouns.
 
-    Of a name only its core counts: "Mr. Vale" of "dear Mr. Vale, who slept". Among usual names the shortest that no other entity
-    has is chosen, among the rest the commonest; the first mention decides between equals.
+    A name is reduced to its core: "Mr. Vale" of "dear Mr. Vale, who slept". Among frequent names the shortest that no other
+    entity has is chosen, among the rest the commonest; the first mention decides between equals.
 
-    :param mentions: those that may be chosen; all of the document by default.
+    :param mentions: candidate mentions; by default all of the document.
     """
     common = find_common_words(document)
     entities: dict[str, dict[str, _Form]] = {}
@@ -65,7 +65,7 @@ def choose_names(document: Document, mentions: Iterable[Mention] | None = None) 
 
 
 def _list_forms(document: Document, mention: Mention, common: Container[str]) -> Iterable[tuple[Span, int]]:
-    """List the spans of a mention by which its entity may be called, with their ranks."""
+    """List the spans of a mention that can serve as its entity's name, with their ranks."""
     words = document.tokens[mention.start : mention.end]
     name = parse_name(words, common)
     if name is None:
@@ -80,7 +80,7 @@ def _list_forms(document: Document, mention: Mention, common: Container[str]) ->
 
 
 def _choose_form(forms: Mapping[str, _Form], uses: Mapping[str, int]) -> _Form:
-    """Choose the form by which an entity is called; ``uses`` counts forms over all entities."""
+    """Choose the expression that names an entity; ``uses`` counts expressions over all entities."""
     rank = max(form.rank for form in forms.values())
     best = {text: form for text, form in forms.items() if form.rank == rank}
     most = max(form.count for form in best.values())
@@ -95,9 +95,9 @@ def _choose_form(forms: Mapping[str, _Form], uses: Mapping[str, int]) -> _Form:
 
 
 def name_entities(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, str]:
-    """Name every entity as all outputs do: by the words that name it best, on one line, cut if they are many.
+    """Name every entity: by the words that name it best, on one line, cut if they are many.
 
-    :param mentions: those that may name an entity; all of the document by default.
+    :param mentions: candidate mentions; by default all of the document.
     """
     chosen = choose_names(document, mentions)
     shown = {who: " ".join(document.words(*mention.span).split()) for who, mention in chosen.items()}
@@ -148,7 +148,7 @@ def _is_possessive(document: Document, mention: Mention) -> bool:
 
 
 def _fit_name(name: str, *, at_start: bool) -> str:
-    """Make "A tall man" into "the tall man", inside of a sentence; a name keeps its capital."""
+    """Turn "A tall man" into "the tall man" inside of a sentence; a name keeps its capital."""
     first, space, rest = " ".join(name.split()).partition(" ")
     if first.lower() in ("a", "an", "some", "another"):
         first = "the"

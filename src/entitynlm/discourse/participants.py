@@ -1,7 +1,7 @@
 """Participants of quotations: speakers, addressees, the narrator, and the entities that follow from them.
 
-Inside of a quotation "I" is its speaker. "You" is the addressee: the person who is called by name in it, or who speaks before or
-after it in the same conversation.
+"I" in a quotation is its speaker. "You" is the addressee: the person who is called by name in it, or the previous or next other
+speaker of the same conversation.
 """
 
 import dataclasses
@@ -64,7 +64,7 @@ def _rename(mentions: Sequence[Mention], names: Mapping[str, str]) -> tuple[Ment
 
 
 def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
-    """Find the speaker and the addressee of each quotation; a letter in marks has its writer and its reader."""
+    """Find the speaker and the addressee of each quotation; for a letter in quotation marks, its writer and its reader."""
     speakers = find_speakers(dialogue)
     found = [
         Quotation(*span, speakers[number], _find_addressee(dialogue, number, speakers))
@@ -83,7 +83,7 @@ def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
 
 
 def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
-    """Find the person who is called by name in a quotation and speaks near it, or else the one who speaks before or after it.
+    """Find the person who is called by name in a quotation and speaks near it, else the previous or next other speaker.
 
     Where no other person speaks, it is the person who is called by name.
     """
@@ -112,7 +112,7 @@ def _find_partner(dialogue: Dialogue, number: int, speakers: Sequence[str | None
 
 
 def resolve_writers(discourse: Discourse, mentions: Sequence[Mention]) -> Sequence[Mention]:
-    """Make "I" in a letter or a diary a mention of the one who wrote it, and "you" of the one to whom it is written."""
+    """Make "I" in a letter or a diary a mention of its writer, and "you" a mention of its reader."""
     ending = {mention.end: mention.entity for mention in mentions}
     said: dict[tuple[int, str], str] = {}
     for letter in discourse.letters:
@@ -134,7 +134,7 @@ def resolve_writers(discourse: Discourse, mentions: Sequence[Mention]) -> Sequen
 
 
 def find_inner_speakers(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[int, str | None]:
-    """Find who says "I" at each token of speech within speech, by its tag: "…," he said; the speaker around it for "I said"."""
+    """Find the speaker at each token of speech within speech, by its tag ("…," he said); "I said" is the outer speaker."""
     discourse = dialogue.discourse
     inner = Discourse(discourse.document, discourse.paragraphs, discourse.inner_quotations)
     found: dict[int, str | None] = {}
@@ -173,7 +173,7 @@ def resolve_participants(
 
 
 def name_narrator(dialogue: Dialogue) -> dict[str, str]:
-    """Find the entity that is the narrator under a name, which the narrator tells or signs with: it maps to the narrator.
+    """Find the entity that is the narrator under a name, as told by the narrator or in a signature; it maps to the narrator.
 
     A narrator whom others call by name is found while mentions are linked (``coref/people_rules.py``).
     """
@@ -185,7 +185,7 @@ def name_narrator(dialogue: Dialogue) -> dict[str, str]:
 
 
 def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
-    """Tell whether the narrator tells the own name here, or signs the text with it, a letter."""
+    """Tell whether the narrator gives the name here as the narrator's own ("my name is …"), or signs a letter with it."""
     before = [token.lower() for token in dialogue.tokens[max(0, mention.start - 3) : mention.start]]
     if tuple(before[:2]) == ("my", "name") and before[-1] in ("is", "was"):
         return True
@@ -196,7 +196,7 @@ def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
 
 
 def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
-    """Find first names by which only one person is called, who has a title and a surname alone: Mr. Vale is Arthur."""
+    """Find the first names of persons who are otherwise called by title and surname: Mr. Vale is Arthur."""
     speakers = [quotation.speaker for quotation in quotations]
     partners: dict[str, set[str | None]] = {}
     for mention in dialogue.mentions:
@@ -221,7 +221,7 @@ def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[s
 def find_things(
     discourse: Discourse, mentions: Sequence[Mention], types: Mapping[str, str]
 ) -> dict[str, str]:
-    """Find entities that are taken for persons and are ships or inns, with their types.
+    """Find entities that were taken for persons but are ships or inns, with their types.
 
     Their names (nearly) always have an article and no common noun: "the Mary Ellen", but not "the White Rabbit".
     """

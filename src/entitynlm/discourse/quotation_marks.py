@@ -1,7 +1,7 @@
-"""Pairing of quotation marks: which open a quotation and which close one.
+"""Pairing of quotation marks: which marks open a quotation and which close it.
 
-A dynamic programme goes over the marks: at each one a quotation opens, closes, or nothing happens, and the reading with the
-smallest sum of costs is taken. One forgotten mark then costs a little, and does not turn the rest of a book inside out.
+A dynamic programme goes over the marks: each mark opens a quotation, closes one, or neither, and the assignment with the smallest
+sum of costs wins. So a forgotten mark costs a little, and does not invert the rest of a book.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ DOUBLE_IGNORED = 3.0
 
 
 def ends_clause(token: str) -> bool:
-    """Tell whether a closing mark after this token ends speech: ".", ",", "?!", "P.M.", "--", "well--" and the like."""
+    """Tell whether a token may precede a closing mark as the end of speech: ".", ",", "?!", "P.M.", "--", "well--"."""
     return token in STOPS or not token.strip(".,;:!?…") or token.endswith(("--", "—", "…", "."))
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """A reading of the marks so far: its cost, the mark of the open quotation (-1: none is open), its pairs as a linked list."""
+    """An assignment to the marks so far: its cost, the mark of the open quotation (-1: none), its pairs as a linked list."""
 
     cost: float
     opened: int
@@ -53,7 +53,7 @@ class _Costs:
         self.minor = frozenset(self._find_minor())
 
     def _find_minor(self) -> Iterator[int]:
-        """Find the curved marks around a few words in the middle of a sentence."""
+        """Find curved marks around a few words in the middle of a sentence, which are mostly no quotations."""
         for place, token in enumerate(self.tokens):
             if token in OPENERS and place not in self.sentences and self._before(place)[0].isalpha():
                 for end in range(place + 2, min(place + MINOR, len(self.tokens))):
@@ -120,14 +120,14 @@ class _Costs:
         return 0.0 if elided and not ends_clause(before) else 1.0
 
     def leave_open(self, opened: int, border: int) -> float:
-        """Cost of a quotation that is open where a paragraph ends: small if the next one begins with a mark of the same kind."""
+        """Cost of a quotation that is open where a paragraph ends: small if the next paragraph begins with the same mark."""
         kind = MARK_KINDS[self.tokens[opened]]
         continued = border < len(self.tokens) and MARK_KINDS.get(self.tokens[border]) == kind
         return 0.5 if continued and self.tokens[border] not in CLOSERS else 3.0 if kind == DOUBLE else 4.0
 
 
 def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
-    """Find the spans between paired marks, those inside of others left out."""
+    """Find the spans between paired marks, without spans inside of others."""
     costs = _Costs(document, borders)
     double, single = (_list_marks(document, kind) for kind in (DOUBLE, SINGLE))
     speaking = sum(ends_clause(document.tokens[place - 1]) for place in single if place) // 2
@@ -142,7 +142,7 @@ def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
 
 
 def pair_inner_marks(document: Document, borders: Sequence[int], quotations: Sequence[Span]) -> list[Span]:
-    """Find the spans between paired marks inside of quotations, in marks of the other kind."""
+    """Find the spans of quotations inside of quotations, in marks of the other kind."""
     costs, found = _Costs(document, borders), list[Span]()
     for start, end in quotations:
         inner = SINGLE if MARK_KINDS.get(document.tokens[start]) == DOUBLE else DOUBLE
@@ -178,10 +178,10 @@ def _pair(
 
 
 def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Reading]:
-    """Let a mark open or close a quotation or do nothing in each reading, and keep the best reading for each open mark.
+    """Let a mark open or close a quotation or do neither in each assignment, and keep the best for each open mark.
 
-    A reading in which nothing is open can follow all others if it ignores the mark that closes theirs, so that those which cost
-    more than this are never the best in the end.
+    The assignment without an open quotation can follow any other by ignoring a closing mark, so that assignments which cost more
+    than this never win and are dropped.
     """
     following = []
     for reading in readings:
@@ -201,7 +201,7 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
 
 
 def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:
-    """Close the open quotation of each reading where a paragraph ends, and keep the best reading."""
+    """Close the open quotation of each assignment where a paragraph ends, and keep the best."""
     closed = []
     for reading in readings:
         if reading.opened < 0:

@@ -1,7 +1,7 @@
 """Quotations: direct speech between quotation marks or after a dash.
 
-Marks differ from book to book, and one mark may open, close or be an apostrophe. All marks of a text are therefore paired
-together. Words in marks that are neither spoken nor thought (a title, an expression held at arm's length) are not quotations.
+Marks differ from book to book, and one sign may open, close or be an apostrophe, so all marks of a text are paired together.
+Words in marks that are neither spoken nor thought (titles, scare quotes) are not quotations.
 """
 
 from bisect import bisect_right
@@ -30,9 +30,9 @@ TAG_REACH = 4
 
 
 def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]:
-    """Find the spans of direct speech, marks included, in text order; a speech of several paragraphs has one for each.
+    """Find the spans of direct speech, marks included, in text order; speech of several paragraphs has a quotation for each.
 
-    :param paragraphs: the first token of each paragraph.
+    :param paragraphs: first token of each paragraph.
     """
     spans = sorted(pair_marks(document, paragraphs))
     found: list[Span] = []
@@ -59,7 +59,7 @@ def strip_marks(document: Document, span: Span) -> Span:
 
 
 def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Sequence[int]) -> bool:
-    """Tell whether words in marks are said, from the tokens around them in their paragraph (its first token and its end)."""
+    """Tell whether the words in marks are speech, from the tokens around them in their paragraph (given by start and end)."""
     tokens = document.tokens
     start, end = strip_marks(document, span)
     start += end - start > 1 and tokens[start] == ITALICS
@@ -99,9 +99,9 @@ def _is_speech(document: Document, span: Span, last: Span | None, paragraph: Seq
 
 
 def _find_verb(tokens: Sequence[str], places: range) -> str | None:
-    """Find the verb of speech among the tokens from a quotation outwards, up to the end of the sentence.
+    """Find the verb of speech between a quotation and the end of the sentence around it, searching outwards.
 
-    It is UNSAID where the words were written, or might have been said and were not.
+    The result is UNSAID where the words were written, or might have been said and were not.
     """
     for place in places:
         word = tokens[place].lower()

@@ -1,7 +1,7 @@
-"""Records of persons: the names that an entity has shown, and the evidence for its gender, with counts.
+"""Records of persons: the names and the evidence of gender in an entity's mentions, with counts.
 
-Rules of identity, the joining of entities by names and casts all read mentions by :class:`MentionReader` and gather what they
-read in a :class:`PersonRecord`.
+Rules of identity, name grouping and casts all read mentions by :class:`MentionReader` and collect what they read in a
+:class:`PersonRecord`.
 """
 
 from collections import Counter
@@ -32,9 +32,9 @@ LONGEST_NOUN = 4
 
 
 class Reading(NamedTuple):
-    """The words of one mention: a pronoun's citation form, a person's name, the gender that they tell and how surely.
+    """What the words of one mention tell: a pronoun's citation form, a person's name, a gender and its weight as evidence.
 
-    :param title: of a person who is called by it alone: "the Colonel".
+    :param title: title that stands for a person's name: "the Colonel".
     """
 
     form: str | None
@@ -45,9 +45,9 @@ class Reading(NamedTuple):
 
 
 class MentionReader:
-    """Read the mentions of one text, each span once.
+    """Reads the mentions of one text, each span once.
 
-    :param common: words whose capitals do not mark a name.  :param genders: of names, by the pronouns after them.
+    :param common: words whose capital does not mark a name.  :param genders: gender of names, from the pronouns after them.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class MentionReader:
 
 
 def keep_gender(gender: str | None) -> str | None:
-    """Leave out what is neither male nor female."""
+    """Return male and female, and None for any other value."""
     return gender if gender in (MALE, FEMALE) else None
 
 
 @dataclass
 class PersonRecord:
-    """Names and genders that the mentions of an entity have shown so far, and how many of its mentions are "we" or "they"."""
+    """Names and genders in an entity's mentions so far, and the number of its mentions that are "we" or "they"."""
 
     names: Counter[PersonName] = field(default_factory=Counter)
     genders: Counter[str] = field(default_factory=Counter)
@@ -107,7 +107,7 @@ class PersonRecord:
 
     @property
     def gender(self) -> str | None:
-        """The gender that excludes the other one."""
+        """The gender, if the evidence excludes the other."""
         return find_gender(self.genders, 1 if self.name_genders.total() else SURE_EVIDENCE)
 
     @property
@@ -122,7 +122,7 @@ class PersonRecord:
 
 
 def find_gender(evidence: Mapping[str, float], least: float, share: float = SURE_SHARE) -> str | None:
-    """Find the gender that has ``least`` more evidence than the other, and this share of it."""
+    """Find the gender with at least ``least`` more evidence than the other, and at least this share of all evidence."""
     male, female = evidence.get(MALE, 0), evidence.get(FEMALE, 0)
     if abs(male - female) < least or max(male, female) < share * (male + female):
         return None

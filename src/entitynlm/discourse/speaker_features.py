@@ -1,4 +1,4 @@
-"""A dialogue: the quotations of a text with the mentions of persons in them and around them, and who is addressed by name."""
+"""The quotations of a text with the mentions of persons in and around them, and with their vocatives."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,10 +19,10 @@ def may_speak(type: str | None) -> bool:
 
 
 class Dialogue:
-    """Index the quotations of a text and the mentions of persons outside of them.
+    """An index of the quotations of a text and of the mentions of persons outside of them.
 
-    :param mentions: those of the text, in text order.
-    :param types: the type of each entity, where it is known; entities of other types than persons do not speak.
+    :param mentions: mentions of the text, in text order.
+    :param types: type of each entity, where it is known; only persons speak.
     """
 
     def __init__(self, discourse: Discourse, mentions: Sequence[Mention], types: Mapping[str, str]) -> None:
@@ -47,9 +47,9 @@ class Dialogue:
         return records
 
     def _find_called(self, mentions: Sequence[Mention]) -> list[dict[str, bool]]:
-        """Find for each quotation the entities that are named in it, and whether they are addressed by the name.
+        """Find for each quotation the entities that are named in it, and whether the name is a vocative.
 
-        An address without a name ("sir") may be anybody's, whatever entity coreference has put it into.
+        A vocative without a name ("sir") is not used, because coreference cannot tell whom it means.
         """
         called: list[dict[str, bool]] = [{} for _ in self.quotations]
         for mention in mentions:
@@ -73,13 +73,13 @@ class Dialogue:
         return reading.name is not None or reading.title is not None
 
     def share_paragraph(self, one: int, other: int) -> bool:
-        """Tell whether two tokens stand in one paragraph, which is taken as true where paragraphs are not known."""
+        """Tell whether two tokens stand in one paragraph; true where paragraphs are not known."""
         discourse = self.discourse
         return not discourse.has_paragraphs or discourse.paragraph_of(one) == discourse.paragraph_of(other)
 
 
 def describe_form(tokens: Sequence[str], mention: Mention) -> str:
-    """Describe the form and the syntactic role of a mention, which tell how likely its entity acts here."""
+    """Describe the form and the syntactic role of a mention, which indicate whether its entity acts here."""
     words = tokens[mention.start : mention.end]
     first = words[0].lower()
     if len(words) == 1 and first in PRONOUNS:

@@ -1,9 +1,9 @@
-"""Speaker attribution: a conditional random field chooses the speakers of a conversation together.
+"""Speaker attribution: a conditional random field labels all quotations of a conversation together.
 
-A small network scores each participant of a conversation (:mod:`conversations`) as the speaker of each quotation. A step from one
-quotation to the next scores whether the speaker goes on, the one who spoke before answers, or a third person speaks; the state
-is therefore the speaker and the last other one. Each quotation gets its most probable speaker over all readings of the
-conversation. The weights were learned from novels by ``scripts/train_speakers.py``.
+A small network scores each participant of a conversation (:mod:`conversations`) as the speaker of each quotation. A transition
+scores whether the speaker goes on, the previous speaker answers, or a third person speaks; a state is therefore a speaker with
+the previous other speaker. Each quotation gets the speaker of highest marginal probability. The weights were trained on novels by
+``scripts/train_speakers.py``.
 """
 
 import json
@@ -69,7 +69,7 @@ class SpeakerModel:
 def find_marginals(scores: Array, steps: Array) -> Array:
     """(Q, K) log-probability, up to a constant, that each participant speaks each quotation.
 
-    :param scores: (Q, K) of participants.  :param steps: (Q, 4) weights of the step to each quotation; the first is not used.
+    :param scores: (Q, K) score of each participant.  :param steps: (Q, 4) score of each transition; the first row is not used.
     """
     count, people = scores.shape
     after = [
@@ -98,7 +98,7 @@ def find_marginals(scores: Array, steps: Array) -> Array:
 
 
 def _score_changes(step: Array, people: int) -> Array:
-    """(last other, next speaker) score of a change of speakers."""
+    """Score changes of speaker: (previous other speaker, next speaker)."""
     table = np.full((people + 1, people), step[JOINS], dtype=np.float32)
     np.fill_diagonal(table, step[ANSWERS])
     table[people] = step[FIRST_OTHER]

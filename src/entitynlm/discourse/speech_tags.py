@@ -1,7 +1,7 @@
-"""Tags of quotations: "said Ida", "she asked", "Ida turned to him:", which tell the speaker by a name or a pronoun.
+"""Tags of quotations: "said Ida", "she asked", "Ida turned to him:", which give the speaker by a name or a pronoun.
 
-Tags are read from the words, not from the mentions alone: coreference may have missed "she" in "she said", or have put one "Ida"
-into another entity. A name belongs to the entity that most mentions with this name belong to.
+Tags are read from the words, not from the mentions alone, because coreference may miss "she" in "she said", or link one "Ida"
+wrongly. A name belongs to the entity that most mentions with this name belong to.
 """
 
 from collections import Counter, defaultdict
@@ -40,9 +40,9 @@ CLEAR_OWNER = 0.6
 class Tag:
     """The subject of a tag.
 
-    :param kind: where it stands: after the verb, before it, in an introduction, between two quotations.
-    :param form: of the words: a name, a noun, a pronoun, "I", a plural.
-    :param entity: that speaks by the tag, if it is known.  :param gender: that the words tell.  :param end: of the words.
+    :param kind: position: after the verb, before it, in an introduction, between two quotations.
+    :param form: form of the subject: a name, a noun, a pronoun, "I", a plural.
+    :param entity: speaker by the tag, if known.  :param gender: gender of the subject.  :param end: end of the subject.
     """
 
     kind: str
@@ -82,11 +82,11 @@ class TagReader:
         return self.dialogue.discourse.reader.read((start, end)).name
 
     def read(self, number: int) -> Tag | None:
-        """Read the tag after a quotation, or else the one before it; None where there is none."""
+        """Read the tag after a quotation, or else the tag before it; None where there is neither."""
         return self._read_introduction(number) or self._read_after(number) or self._read_before(number)
 
     def _read_introduction(self, number: int) -> Tag | None:
-        """Read the name that a speaker tells: "My name is Ida." """
+        """Read the name with which a speaker introduces himself or herself ("My name is Ida")."""
         start, end = self.dialogue.quotations[number]
         for place in range(start + 3, end):
             if self._lowered[place - 3 : place - 1] == ["my", "name"] and self._lowered[place - 1] == "is":

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[1] / "resources" / "explorer"
 
 
 def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> FastAPI:
-    """The application; it answers for these hosts, to those who know the token. ``state.routes`` are what it answers."""
+    """The application, which answers requests to these hosts that carry the token; ``state.routes`` handles the requests."""
     app = FastAPI(
         title="entitynlm explorer",
         version=__version__,

@@ -1,4 +1,4 @@
-"""Corrections of an analysis: each makes a new version of it from the one that is shown."""
+"""Corrections of an analysis: each makes a new version from the version that is shown."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from entitynlm.text.document import Document, Mention, Span
 
 
 def edit(version: Version, wanted: Edit) -> Version:
-    """Make the version after a correction."""
+    """Return the document after a correction."""
     document, span, entity = version.document, (wanted.start, wanted.end), wanted.entity
     if wanted.action == "rename":  # the mentions stay, and so does whether the model found them
         name = " ".join(wanted.name.split())
@@ -58,7 +58,7 @@ def _show(document: Document, span: Span) -> str:
 
 
 def _mark(document: Document, others: Sequence[Mention], span: Span, entity: str) -> Document:
-    """Add a mention to others."""
+    """Add a mention to a list of mentions."""
     start, end = span
     if not 0 <= start < end <= len(document):
         raise ConfigError(
@@ -71,7 +71,7 @@ def _mark(document: Document, others: Sequence[Mention], span: Span, entity: str
 
 
 def _leave_out(document: Document, span: Span, entity: str) -> list[Mention]:
-    """List all mentions but that of an entity at a span."""
+    """List all mentions except the entity's mention at a span."""
     rest = [mention for mention in document.mentions if (mention.span, mention.entity) != (span, entity)]
     if len(rest) == len(document.mentions):
         raise ConfigError(f"there is no mention of {entity!r} at {span}")
@@ -79,7 +79,7 @@ def _leave_out(document: Document, span: Span, entity: str) -> list[Mention]:
 
 
 def _split(document: Document, span: Span, entity: str) -> Document:
-    """Make the mentions of an entity from a span on those of a new entity of the same type."""
+    """Give an entity's mentions from a span on to a new entity of the same type."""
     own = [mention for mention in document.mentions if mention.entity == entity]
     places = [mention.span for mention in own]
     if span not in places[1:]:
@@ -92,7 +92,7 @@ def _split(document: Document, span: Span, entity: str) -> Document:
 
 
 def _merge(document: Document, entity: str, into: str) -> Document:
-    """Give the mentions and the quotations of an entity to another."""
+    """Give the mentions and the quotations of an entity to another entity."""
     names = {_check_entity(document, entity): _check_entity(document, into)}
     moved = [
         structs.replace(mention, entity=names.get(mention.entity, mention.entity))

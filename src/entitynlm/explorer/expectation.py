@@ -1,4 +1,4 @@
-"""Show what a model expects at a word: whether a mention starts, whom it is of, how long it is, and which word comes."""
+"""Describe what a model expects at a word: whether a mention starts, of which entity, how long it is, and the next word."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ SHOWN_WORDS = {SENTENCE_END: "(end of sentence)", "<unk>": "(a rare word)", "<nu
 
 
 def describe_expected(walk: Walk, version: Version, token: int, by: By) -> dict[str, Any]:
-    """Describe what is expected at a token, for the page; a far word is read towards for some seconds."""
+    """Describe the expectation at a token for the page; if the filter has many words to read before it, read for some seconds."""
     end = time.monotonic() + PATIENCE
     while (missing := walk.count_missing(token)) > AT_ONCE:
         if time.monotonic() > end:
@@ -56,7 +56,7 @@ def describe_expected(walk: Walk, version: Version, token: int, by: By) -> dict[
 def name_referents(
     expected: ExpectedNext, version: Version, token: int, by: By
 ) -> dict[int | None, dict[str, str | None]]:
-    """Name referents by the words before a token, with their entities in the document where they are marked."""
+    """Name referents by the words before a token, with their entities in the document where it marks them."""
     document = version.document
     before = [mention for mention in document.mentions if mention.start < token]
     names = {**name_entities(document, [m for m in before if m.end <= token]), **version.labels}

@@ -1,4 +1,4 @@
-"""Files that come to the explorer, and those that go from it: annotations in any writable format, and tables."""
+"""Files that the explorer reads, and files that it writes: annotations in any writable format, and tables."""
 
 import dataclasses
 import itertools
@@ -63,7 +63,7 @@ def write_table(text: Text, name: str) -> bytes:
 
 
 def list_unmeasured(document: Document, kind: Any) -> Iterator[Any]:
-    """List words (``TokenRow``) or mentions (``MentionRow``) with what is known of them before they are measured."""
+    """List words (``TokenRow``) or mentions (``MentionRow``) without surprisal, which is not measured yet."""
     empty = dict.fromkeys(column.name for column in dataclasses.fields(kind))
     if "token" in empty:
         for number, (start, end) in enumerate(document.sentences, start=1):

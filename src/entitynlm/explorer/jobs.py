@@ -1,4 +1,4 @@
-"""Work in the background: one job after the other, each with progress that can be asked for, and a way to stop it."""
+"""Background work: one job after the other, each with its progress, and a way to stop it."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Cancelled(Exception):
 
 @dataclass
 class Job(Progress):
-    """Run one piece of work in the background: requests see its progress, and a cancelled job stops at its next report."""
+    """A piece of work in the background: requests read its progress, and a cancelled job stops at its next report."""
 
     stage: str = "waiting"
     state: State = "waiting"
@@ -28,7 +28,7 @@ class Job(Progress):
     stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def begin(self, stage: str) -> None:
-        """Begin a stage; what it computes is said in its words, and counted in those of its tasks."""
+        """Begin a stage with this description; the work counts its progress in tasks of the stage."""
         self.stage = stage
         self.start(stage)
 
@@ -45,7 +45,7 @@ class Job(Progress):
             raise Cancelled
 
     def cancel(self) -> None:
-        """Ask the work to stop. It counts as cancelled at once, and ends where it next reports something."""
+        """Ask the work to stop: it counts as cancelled at once, and ends where it next reports progress."""
         self.stop.set()
         if self.state in ("waiting", "running"):
             self.state = "cancelled"
@@ -58,7 +58,7 @@ class JobQueue:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="explorer")
 
     def submit(self, work: Callable[[Job], object]) -> Job:
-        """Queue some work; it is given its own job, to report to."""
+        """Queue some work, a function that is called with its job, to which it reports."""
         job = Job()
 
         def run() -> None:

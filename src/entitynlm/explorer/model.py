@@ -1,4 +1,4 @@
-"""The model of the explorer, loaded when it is first asked for: the page is there at once."""
+"""The explorer's model, loaded at its first use, so that the page is there at once."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -25,9 +25,9 @@ def hold(lock: threading.RLock, message: str, wait: float) -> Iterator[None]:
 
 
 class LateModel:
-    """A model by its name.
+    """A model that is loaded at its first use.
 
-    :param load: how it is loaded.
+    :param load: function that loads the model of a name.
     """
 
     def __init__(self, name: str, load: "Callable[[], EntityNLM]") -> None:
@@ -36,14 +36,14 @@ class LateModel:
         self._lock = threading.RLock()
 
     def get(self, wait: float = WAIT) -> "EntityNLM":
-        """Get the model; requests at the same time wait for its loading."""
+        """Return the model; simultaneous requests wait while it is loaded."""
         if self._loaded is None:
             with hold(self._lock, f"the model {self.name} is still being loaded", wait):
                 self._loaded = self._loaded or self._load()
         return self._loaded
 
     def use(self, wait: float = WAIT) -> AbstractContextManager[object]:
-        """Hold the model while computing with it: a pretrained language model remembers what it read, so requests take turns."""
+        """Lock the model during a computation: requests take turns, since a pretrained language model caches its latest text."""
         if not self.get().has_memory:
             return nullcontext()
         return hold(self._lock, f"the model {self.name} is busy with another text", wait)

@@ -1,4 +1,4 @@
-"""The requests that the explorer answers, each a few lines over the modules that do the work."""
+"""The HTTP requests of the explorer, each a few lines that call other modules."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -34,7 +34,7 @@ Token = Annotated[int, Query(ge=0, le=MOST_WORDS_OF_A_TEXT)]
 
 
 class Routes:
-    """Everything under ``/api``, for one shelf of texts."""
+    """All requests under ``/api`` about one shelf of texts."""
 
     def __init__(self, shelf: TextShelf) -> None:
         self.shelf, self.model = shelf, shelf.model
@@ -66,7 +66,7 @@ class Routes:
 
     @cached_property
     def views(self) -> ModuleType:
-        """Import the views of texts with the first request about one, because torch comes with them."""
+        """Import the views of texts at the first request about a text, because they import torch."""
         from entitynlm.explorer import views
 
         return views
@@ -74,7 +74,7 @@ class Routes:
     # -- texts -----------------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """The version, the writable formats and the examples that there are."""
+        """Give the version, the writable formats and the examples."""
         return {
             "version": __version__,
             "formats": [
@@ -128,7 +128,7 @@ class Routes:
         return text
 
     def describe(self, id: TextId) -> dict[str, Any]:
-        """A text and how far its analysis is."""
+        """Describe a text and the progress of its analysis."""
         return self._show(self.shelf.get(id))
 
     def _show(self, text: Text) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Routes:
         return self._show(text)
 
     def measure(self, id: TextId) -> dict[str, Any]:
-        """Measure again what was cancelled or failed."""
+        """Measure again after a cancellation or a failure."""
         text = self.shelf.get(id)
         if not text.is_running:
             self.shelf.measure(text)
@@ -169,7 +169,7 @@ class Routes:
         return self.views.describe_card(text, entity)
 
     def step(self, id: TextId, at: Token, by: By = "words") -> dict[str, Any]:
-        """Tell what the model expects at a token, from the words before it alone or from marked mentions too."""
+        """Describe the model's expectation at a token, given the words before it alone or also the marked mentions."""
         from entitynlm.explorer.expectation import describe_expected
 
         text = self.shelf.get(id)
@@ -197,7 +197,7 @@ class Routes:
     # -- corrections -----------------------------------------------------------------------------------------------------
 
     def correct(self, id: TextId, wanted: schemas.Edit) -> dict[str, Any]:
-        """Correct the analysis; what follows from it is measured in the background."""
+        """Correct the analysis, and measure its figures anew in the background."""
         text = self.shelf.get(id)
         with text.hold():
             self._check_annotated(text)
@@ -214,7 +214,7 @@ class Routes:
             raise Busy("the entities of this text are still being found")
 
     def move(self, id: TextId, by: Annotated[int, Query(ge=-1, le=1)]) -> dict[str, Any]:
-        """Take back the latest correction (-1), or make the one again that was taken back (1)."""
+        """Undo the latest correction (-1), or redo the one that was undone last (1)."""
         text = self.shelf.get(id)
         with text.hold():
             text.move(by)

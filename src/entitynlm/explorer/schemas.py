@@ -1,4 +1,4 @@
-"""Bodies of the explorer's requests, which are checked before anything is done; the OpenAPI description has them."""
+"""Bodies of the explorer's requests: checked before anything is done, and described in OpenAPI."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ EntityId = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class RequestBody(BaseModel):
-    """A request has the fields that are listed and no others."""
+    """A request body, with no other fields than those listed."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,9 +34,9 @@ class OpenText(RequestBody):
 class Edit(RequestBody):
     """A correction.
 
-    ``add``: a mention of ``entity``. ``remove``: the mention of ``entity``. ``change``: that mention gets another start, end or
-    entity. ``split``: the mentions of ``entity`` from that one on become those of a new entity. ``merge``: all mentions of
-    ``entity`` become those of ``to_entity``. ``rename``: ``entity`` is called ``name``. An entity ``new`` is made.
+    ``add``: a mention of ``entity``. ``remove``: the mention of ``entity``. ``change``: the mention gets another start, end or
+    entity. ``split``: the mentions of ``entity`` from this mention on go to a new entity. ``merge``: all mentions of ``entity``
+    go to ``to_entity``. ``rename``: ``entity`` is called ``name``. The entity ``new`` is created.
     """
 
     action: Literal["add", "remove", "change", "merge", "split", "rename"]

@@ -1,8 +1,8 @@
-"""Admit requests from pages of the explorer's own origin that know the token of this start, and no others.
+"""Admit requests from the explorer's own pages that carry the token of this start, and no others.
 
-A page elsewhere can send requests to a server on this machine, and a name elsewhere can be made to point here (DNS rebinding). So
-the Host must be one that the server was started for, an Origin must be the server's own, and everything but the page's own files
-needs the token, which stands only in the address that was printed at the start.
+A page elsewhere can send requests to a server on this machine, and a domain name elsewhere can point here (DNS rebinding). So
+Host must be a host that the server was started for, Origin must be the server's own, and every request but that of a static file
+needs the token, which is part of the printed address only.
 """
 
 import secrets
@@ -48,7 +48,7 @@ class Guard(BaseHTTPMiddleware):
         return answer
 
     def refuse(self, path: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """The status and the reason for which a request is refused; None if it may pass."""
+        """Return the status and the reason with which a request is refused; None if it is admitted."""
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self.hosts:
             return 421, f"this explorer does not answer for the host {host!r}"
@@ -71,7 +71,7 @@ def make_token() -> str:
 
 
 def list_hosts(host: str, port: int) -> list[str]:
-    """The values of ``Host`` that a browser sends for an address that the server is bound to."""
+    """List the values of ``Host`` that a browser sends for an address that the server is bound to."""
     names = {host, "localhost", "127.0.0.1"} if host in ("127.0.0.1", "localhost", "::1") else {host}
     names |= {"[::1]"} if host == "::1" else set()
     return [f"{name}:{port}" for name in sorted(names)] + ([*sorted(names)] if port == 80 else [])

@@ -1,7 +1,7 @@
-"""Texts that are open in the explorer, each with an analysis by a model, which can be corrected, undone and redone.
+"""Open texts of the explorer, each with an analysis by a model, which can be corrected, undone and redone.
 
-The document of an analysis is a version in a history; what was measured is that of one version and is measured
-anew, in the background, when the version changes. Texts that were not looked at for longest are dropped when there are too many.
+The document of an analysis is a version in a history; figures belong to one version and are measured anew, in the background,
+when the version changes. When there are too many texts, the least recently used are closed.
 """
 
 import itertools
@@ -39,11 +39,11 @@ class Missing(EntityNLMError):
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A state of an analysis: the document with its mentions, and what people called its entities.
+    """A state of an analysis: the document with its mentions, and names that people gave to its entities.
 
-    :param found: whether the mentions are those that the model found, as they were found.
-    :param what: how it came about.
-    :param number: one that no other version has.
+    :param found: whether the mentions are those of the model, uncorrected.
+    :param what: description of the correction that made it.
+    :param number: number that no other version has.
     """
 
     document: Document
@@ -63,7 +63,7 @@ class Measured:
 
 
 class Text:
-    """An open text: versions of its analysis, and what was measured of the one that is shown."""
+    """An open text: versions of its analysis, and the figures of the version that is shown."""
 
     def __init__(self, id: str, name: str, version: Version) -> None:
         self.id, self.name = id, name
@@ -84,7 +84,7 @@ class Text:
 
     @property
     def is_annotated(self) -> bool:
-        """Tell whether the version that is shown came about in any way; otherwise its mentions are still to be found."""
+        """Tell whether mentions have been found, read or corrected; otherwise they are still to be found."""
         return bool(self.version.what)
 
     @property
@@ -93,7 +93,7 @@ class Text:
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """Number the entities for good, so that no colour jumps: the most frequent first, later ones after them."""
+        """Number the entities permanently, so that colours stay: the most frequent first, later entities after them."""
         for entity in sorted(self.document.entities, key=lambda e: (-len(e.mentions), e.mentions[0].start)):
             self._numbers.setdefault(entity.id, len(self._numbers) + 1)
         return self._numbers
@@ -107,23 +107,23 @@ class Text:
 
     @cached_property
     def blocks(self) -> list[int]:
-        """The tokens at which stretches begin that the page loads and lays out at once."""
+        """The tokens at which the blocks begin that the page loads and lays out."""
         from entitynlm.report.page import cut_blocks
 
         return cut_blocks(self.document, self.gaps)
 
     @property
     def measured(self) -> Measured | None:
-        """Figures of the version that is shown; None while they are not known."""
+        """Figures of the version that is shown; None while they are not measured."""
         return next((one for one in self._kept if one.version is self.version), None)
 
     @property
     def measured_last(self) -> Measured | None:
-        """Figures of the version that is shown, or of the one measured last."""
+        """Figures of the version that is shown, or else of the version measured last."""
         return self.measured or (self._kept[-1] if self._kept else None)
 
     def change(self, version: Version) -> None:
-        """Add a new version after the one that is shown, and forget what was undone."""
+        """Add a new version after the shown one, and forget undone versions."""
         self.versions = [*self.versions[: self.at + 1], version][-MOST_VERSIONS:]
         self.at = len(self.versions) - 1
 
@@ -134,17 +134,17 @@ class Text:
         self.at += by
 
     def hold(self) -> AbstractContextManager[None]:
-        """Hold the text while computing with it."""
+        """Lock the text during a computation."""
         return hold(self.lock, "another question about this text is still being answered", ANSWER_WITHIN)
 
     def store(self, measured: Measured) -> None:
-        """Keep what was measured of the version that is shown, and that of a few others."""
+        """Keep the figures of the shown version, and those of a few others."""
         with self.lock:
             if measured.version is self.version:
                 self._kept.append(measured)
 
     def put_found(self, version: Version, document: Document) -> Version:
-        """Put the mentions that the model found in a version in its place."""
+        """Replace a version by one with the mentions that the model found."""
         found = replace(version, document=document, found=True, what="found by the model")
         with self.lock:
             self.versions = [found if one is version else one for one in self.versions]
@@ -158,14 +158,14 @@ class Text:
 
 @lru_cache(maxsize=MOST_WALKS)
 def follow(model: "EntityNLM", followed: Text | Version, by: By) -> "Walk":
-    """Follow the words of a text, which all its versions have, or the mentions of a version."""
+    """Follow the words of a text, which all its versions share, or the mentions of one version."""
     return model.follow(followed.document, by=by)
 
 
 class TextShelf:
-    """The open texts, the one that was used last at the end.
+    """The open texts, the least recently used first.
 
-    :param measure: what is done with a text in the background.
+    :param measure: measures a text in the background.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class TextShelf:
         self._lock = threading.Lock()
 
     def open(self, document: Document, name: str) -> Text:
-        """A new text, for which others may have to make room."""
+        """Open a text, and close the least recently used one if there are too many."""
         given = "as it was in the file" if document.mentions else ""
         text = Text(secrets.token_urlsafe(6), name, Version(document, what=given))
         with self._lock:
@@ -194,7 +194,7 @@ class TextShelf:
         return sum(len(text.document) for text in self._texts.values())
 
     def get(self, id: str) -> Text:
-        """A text, which is now the one that was used last."""
+        """Return a text, which becomes the most recently used."""
         with self._lock:
             if id in self._texts:
                 self._texts.move_to_end(id)
@@ -202,12 +202,12 @@ class TextShelf:
         raise Missing(f"there is no text {id!r}; if it was closed to make room for others, open it again")
 
     def list(self) -> list[Text]:
-        """All texts, the one that was used last first."""
+        """List all texts, the most recently used first."""
         with self._lock:
             return list(reversed(self._texts.values()))
 
     def measure(self, text: Text) -> None:
-        """Measure the version that is shown, in the background, unless its figures are kept; work on another version stops."""
+        """Measure the shown version in the background, unless its figures are known; work on other versions of the text stops."""
         text.cancel()
         text.job = None
         if text.measured is None:

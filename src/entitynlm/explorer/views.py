@@ -1,4 +1,4 @@
-"""Views of a text for the explorer's page, as plain values: words of a stretch, entities, drawings."""
+"""Views of a text for the explorer's page, as plain values: words, entities, drawings."""
 
 import math
 from functools import lru_cache
@@ -19,7 +19,7 @@ from entitynlm.text.document import Document
 
 
 def describe_open_text(text: Text) -> dict[str, Any]:
-    """A text and its stretches, how far its analysis is, and which changes can be undone."""
+    """Describe a text: its blocks, the progress of its analysis, and the corrections that can be undone."""
     job, measured = text.job, text.measured
     score = measured.score if measured is not None else None
     later = text.versions[text.at + 1 :]
@@ -44,7 +44,7 @@ def describe_open_text(text: Text) -> dict[str, Any]:
 
 
 def list_tokens(text: Text, start: int, stop: int) -> dict[str, Any]:
-    """The tokens from … to …, with what was measured of them last, and the mentions that touch them."""
+    """List some tokens with their latest figures, and the mentions that overlap them."""
     document, measured = text.document, text.measured_last
     rows = measured.report.tables.tokens[start:stop] if measured is not None else ()
     tokens = document.tokens[start:stop]
@@ -66,12 +66,12 @@ def list_tokens(text: Text, start: int, stop: int) -> dict[str, Any]:
 
 
 def name_shown(version: Version) -> dict[str, str]:
-    """Name an entity as people called it, else as the text calls it."""
+    """Name an entity as people renamed it, else by its mentions."""
     return {**api.name_entities(version.document), **version.labels}
 
 
 def rank_entities(text: Text) -> list[dict[str, Any]]:
-    """All entities, the most frequent first; numbers give colours."""
+    """List all entities, the most frequent first, with the numbers that select their colours."""
     document, names = text.document, name_shown(text.version)
     return [
         {
@@ -89,7 +89,7 @@ def rank_entities(text: Text) -> list[dict[str, Any]]:
 
 
 def describe_card(text: Text, entity: str) -> dict[str, Any]:
-    """A card: the mentions in order with their surprise, and how the vector moved."""
+    """Describe an entity: its mentions in order with their surprisal, and the movement of its vector."""
     document, measured = text.document, text.measured
     rows: dict[tuple[int, int], Any] = {}
     movement = None
@@ -157,7 +157,7 @@ def cut_stretch(version: Version, start: int, stop: int) -> Document:
 
 @lru_cache(maxsize=8)
 def draw_characters(version: Version, start: int, stop: int) -> str:
-    """The report's section about the characters of a stretch, kept because a novel's takes seconds."""
+    """Render the report's section about the characters of a stretch; cached, because that of a novel takes seconds."""
     values = describe_characters(cut_stretch(version, start, stop), version.labels)
     return render_page("characters.html", linked=True, **values)
 

@@ -1,8 +1,8 @@
-"""Agreement of the words of a mention with its entity, so that a reader sees what the labels say.
+"""Agreement of a mention's words with its entity in number, gender and name.
 
-The network draws words by equation 6, which knows the entity by its vector alone: it may say "she" of a man, call Anna "Bob", or
-take a verb into a mention. So a known entity is called as before, or by a pronoun that fits, whichever equation 6 prefers. In the
-first mention of a new one, words that can't stand there have no probability.
+Equation 6 knows the entity by its vector alone: it may draw "she" for a man, call Anna "Bob", or draw a verb inside a mention. So
+a known entity is mentioned by one of its earlier expressions or an agreeing pronoun, whichever equation 6 prefers, and the first
+mention of a new entity contains no word that cannot be part of such a mention.
 """
 
 from collections.abc import Mapping
@@ -49,19 +49,19 @@ Expression = tuple[str, ...]
 
 @dataclass(frozen=True)
 class MentionAgreement:
-    """The expressions of each entity so far, by its number. Immutable, as the states of a story are."""
+    """The expressions of each entity so far, by its number; immutable, as story states are."""
 
     called: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
 
-    def hear(self, entity: int, form: Expression) -> "MentionAgreement":
-        """Add the expression of a mention."""
+    def record(self, entity: int, form: Expression) -> "MentionAgreement":
+        """Return a copy with one more expression of an entity."""
         known = self.called.get(entity, ())
         return MentionAgreement({**self.called, entity: known if form in known else (*known, form)})
 
     def list_forms(self, entity: int, *, again: bool = False) -> list[Expression]:
-        """List the expressions for a known entity: those before, and pronouns that fit; none for a new one.
+        """List the expressions for a known entity: earlier ones and agreeing pronouns; none for a new entity.
 
-        :param again: it was mentioned just before, so that only a possessive fits: "Bob told him" is not about Bob alone.
+        :param again: the entity was mentioned immediately before, so that only a possessive fits: "Bob told him" has two persons.
         """
         own = self.called.get(entity, ())
         words = frozenset(
@@ -81,7 +81,7 @@ class MentionAgreement:
         return list(dict.fromkeys([*own, *pronouns]))
 
     def introduces(self, word: str, before: Expression, *, last: bool) -> bool:
-        """Tell whether a word may come next in the first mention of a new entity, which is a name or has a determiner.
+        """Tell whether a word may come next in the first mention of a new entity, which is a name or begins with a determiner.
 
         :param before: the mention's words before it.  :param last: whether the mention ends with it.
         """
@@ -104,12 +104,14 @@ class MentionAgreement:
             return False  # "a dark", "the key inside"
         return "NOUN" in kinds or (not last and "ADJ" in kinds)
 
-    def stands_alone(self, word: str, *, begins: bool, after: str = "", people: bool = True) -> bool:
-        """Tell whether a word may be in no mention: no name, no title and no "he" or "she", and no noun that goes on with one.
+    def fits_outside_mentions(self, word: str, *, begins: bool, after: str = "", people: bool = True) -> bool:
+        """Tell whether a word can stand outside of mentions: names, titles, "he" and "she" can't, because they refer to a person.
 
-        :param begins: it is the first word of a sentence or quotation.
-        :param after: the word before it, if that ended a mention and is no possessive.
-        :param people: whether it may be a noun for persons: nobody but the known ones is to be told of.
+        A noun right after a mention can't either, because it would continue the mention ("the storm | day").
+
+        :param begins: whether the word is the first of a sentence or quotation.
+        :param after: the word before it, if that word ended a mention and is no possessive.
+        :param people: whether nouns for persons can; if not, only entities of the story are persons.
         """
         low, kinds = word.lower(), list_lemmas(word.lower())
         if PRONOUNS.get(low) in ("he", "she") and "sel" not in low:
@@ -128,9 +130,9 @@ class MentionAgreement:
 
     @staticmethod
     def _may_be(head: str, known: frozenset[str], named: bool) -> bool:
-        """Tell whether a pronoun agrees with an entity's number, titles and names, else with pronouns that were used for it.
+        """Tell whether a pronoun agrees with an entity's number, titles and names, else with its earlier pronouns.
 
-        What has no name and is not known as human is a thing.
+        An entity without a name that is not known to be human is a thing.
         """
         if known & PLURALS:
             return head == "they"
@@ -149,6 +151,6 @@ class MentionAgreement:
         return head in ("he", "she") if human else head == "it"
 
     def _list_names(self) -> set[str]:
-        """List the words of the names of known entities, but for words that many things share."""
+        """List the words of known entities' names, except for words that are also common nouns."""
         words = {word.lower() for forms in self.called.values() for form in forms for word in form}
         return {word for word in words if word.isalpha()} - {*DETERMINERS, *PREPOSITIONS, *PRONOUNS}

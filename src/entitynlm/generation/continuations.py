@@ -1,8 +1,7 @@
 """Continuations of a text with a cast, and with constraints on who is mentioned next.
 
-Words are sampled by ``generator`` and become text by ``rendering``; here requests become constraints on R and E. The entity that
-was asked for is mentioned by its name with the first word, and each member of the cast with the first word of a sentence, where R
-and E are drawn given that one of them is mentioned. So a reader meets them where the model does.
+Requests become constraints on R and E for :mod:`generator`. The entity that was asked for is mentioned by its name with the first
+word, and each member of the cast with the first word of a sentence, where R and E are drawn given that one of them is mentioned.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,9 +38,9 @@ from entitynlm.text.segmentation import align_span, segment_text
 def render(
     encoder: Encoder, generated: Sequence[GeneratedWord], id: str, names: Mapping[int, tuple[str, ...]]
 ) -> Continuation:
-    """Write generated words as their pieces have them, and cut the text into tokens as any other text.
+    """Join the generated pieces to a text, and cut it into tokens as any other text.
 
-    :param names: the words that entities are called by, by their numbers.
+    :param names: name of each entity by its number.
     """
     written = [encoder.tokenizer.write(word.pieces) or "" for word in generated]
     bounds = [0, *accumulate(map(len, written))]
@@ -63,7 +62,7 @@ def render(
 
 
 def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
-    """List the first and the end word of each mention, and its entity; a mention may be cut off at the end."""
+    """List the span and the entity of each mention; the last mention may be cut off by the end."""
     for at, word in enumerate(generated):
         if word.r and (at == 0 or generated[at - 1].l == 1):
             yield at, at + min(word.l, len(generated) - at), word.e
@@ -74,7 +73,7 @@ LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence
 
 
 def writes_prose(pretrained: Pretrained) -> bool:
-    """Tell whether a model generates text: its words are spelled by pieces that say where white space is."""
+    """Tell whether a model generates text, for which its pieces must carry the white space."""
     return not pretrained.encoder.tokenizer.pieces(SENTENCE_END)
 
 
@@ -87,9 +86,9 @@ def generate_continuations(
     seed: int = 0,
     on_word: Callable[[int, GeneratedWord, str], None] = lambda number, word, text: None,
 ) -> list[Continuation]:
-    """Generate continuations of a text (None: from nothing); its mentions are found where it has none.
+    """Generate continuations of a text (None: from nothing), whose mentions are found where it has none.
 
-    :param on_word: is called with each word and its text, white space included, and the number of its continuation, from 1.
+    :param on_word: called with each word, its text with white space, and the number of its continuation, from 1.
     """
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
@@ -118,10 +117,10 @@ def generate_continuations(
 class PartialText:
     """A continuation while it is generated.
 
-    :param tokens: all words, those of the prompt included.  :param fresh: whether a sentence has just ended, or none has begun.
-    :param due: numbers of the cast's members that the continuation has not mentioned.
-    :param form: all words of the open mention, where these were chosen at its start.
-    :param told: how many words were told: those of an open mention wait for its end, because it may be none.
+    :param tokens: all words, those of the prompt included.  :param fresh: whether the next word begins a sentence.
+    :param due: numbers of the cast's members that are not mentioned yet.
+    :param form: all words of the open mention, where they were chosen at its start.
+    :param told: number of words passed on; the words of an open mention wait for its end, because it may turn out to be none.
     """
 
     state: StoryState
@@ -134,7 +133,7 @@ class PartialText:
     told: int = 0
 
     def get_begun(self) -> Expression:
-        """Get the words of the open mention."""
+        """Return the words of the open mention so far."""
         if not self.words or self.words[-1].l == 1:
             return ()
         first = list(list_mention_spans(self.words))[-1][0]
@@ -149,17 +148,17 @@ class PartialText:
         """Tell whether the next word is the first one of a sentence or of a quotation."""
         return self.fresh or (self.tokens[-1] in ('"', "“", "‘") and self.is_quoting())
 
-    def stands_alone(self, word: str, *, people: bool) -> bool:
-        """Tell whether the next word may be in no mention; ``people``: also if it is a noun for persons."""
+    def fits_outside_mentions(self, word: str, *, people: bool) -> bool:
+        """Tell whether the next word can stand outside of mentions; ``people``: whether nouns for persons can."""
         after = (
             self.tokens[-1].lower() if self.words and self.words[-1].e else ""
         )  # a mention that is open ends here
         after = "" if after in POSSESSIVE_FORMS else after
-        return self.agreement.stands_alone(word, begins=self.begins(), after=after, people=people)
+        return self.agreement.fits_outside_mentions(word, begins=self.begins(), after=after, people=people)
 
 
 class ContinuationWriter:
-    """Write continuations from one state: a prompt that was read, with the cast added to its entities."""
+    """Writes continuations from one state, after a prompt was read and the cast was added to its entities."""
 
     def __init__(
         self, encoder: Encoder, opening: StoryOpening, request: ContinuationRequest, generator: Generator
@@ -171,21 +170,21 @@ class ContinuationWriter:
         self.asked = None if request.next_entity is None else opening.require_entity(request.next_entity)
 
     def _learn(self, words: Sequence[str]) -> Words:
-        """Learn words that may be generated; returns their keys."""
+        """Add words to the open vocabulary; returns their keys."""
         return tuple(self.words.learn(escape_word(word)) for word in words)
 
     def _describe_entities(self) -> MentionAgreement:
         """Collect the expressions for the entities of the prompt and the cast: their names, and other short phrases."""
         found, prompt = MentionAgreement(), self.opening.prompt
         for number, name in self.opening.names.items():
-            found = found.hear(number, name[: self.encoder.max_length])
+            found = found.record(number, name[: self.encoder.max_length])
             for start, end in self.opening.spans.get(number, ()):
                 if prompt is not None and end - start <= LONGEST_PHRASE:
-                    found = found.hear(number, prompt.tokens[start:end])
+                    found = found.record(number, prompt.tokens[start:end])
         return found
 
     def write(self, id: str, on_word: Callable[[GeneratedWord, str], None]) -> Reading[Continuation]:
-        """Write a continuation as long as was asked for, and close its last sentence."""
+        """Write a continuation of at least the requested length, and end its last sentence."""
         opening, request = self.opening, self.request
         tokens = list(opening.prompt.tokens) if opening.prompt is not None else []
         cast = tuple(map(opening.require_entity, request.cast))
@@ -200,7 +199,7 @@ class ContinuationWriter:
         return replace(render(self.encoder, text.words, id, opening.names), missing=missing)
 
     def _list_due(self, text: PartialText) -> tuple[int, ...]:
-        """List the entities of which one is mentioned next: the one asked for at first, then the cast where sentences start."""
+        """List the entities one of which must be mentioned next: the requested one first, the cast at starts of sentences."""
         if self.asked is not None and not text.words:
             return (self.asked,)
         return text.due if text.fresh and not text.is_quoting() else ()
@@ -224,7 +223,7 @@ class ContinuationWriter:
             text.get_begun(),
             text.agreement,
             lambda entity: self._list_forms(text, entity, by_name=entity in {*due, *text.due}),
-            partial(text.stands_alone, people=self.request.new_entities),
+            partial(text.fits_outside_mentions, people=self.request.new_entities),
         )
         state, word = yield from self.generator.step(text.state, constraints)
         closes = text.fresh and bool(text.words) and word.closes_sentence
@@ -239,33 +238,33 @@ class ContinuationWriter:
         text.tokens.append(self.words[word.x])
         if word.l == 1:
             if word.e:
-                self._hear_mention(text)
+                self._record_mention(text)
             for own in text.words[text.told :]:
                 on_word(own, self.words.tokenizer.write(own.pieces) or "")
             text.told = len(text.words)
         return True
 
-    def _hear_mention(self, text: PartialText) -> None:
-        """Remember the expression of the last mention."""
+    def _record_mention(self, text: PartialText) -> None:
+        """Record the expression of the last mention."""
         first, end, entity = list(list_mention_spans(text.words))[-1]
         form = tuple(self.words[own.x] for own in text.words[first:end])
-        text.agreement = text.agreement.hear(entity, form)
+        text.agreement = text.agreement.record(entity, form)
 
     def _shorten_mention(self, text: PartialText) -> None:
-        """Let the open mention end with the last word, because no word that could go on with it was probable.
+        """End the open mention with the last word, because no word that could continue it was probable.
 
-        It is no mention where it can't end with that word.
+        If it can't end with that word, it is no mention.
         """
         *before, last = text.get_begun()
         first, left = len(text.words) - len(before) - 1, text.words[-1].l - 1
         if text.agreement.introduces(last, tuple(before), last=True):
             text.words[first:] = [word._replace(l=word.l - left) for word in text.words[first:]]
-            self._hear_mention(text)
+            self._record_mention(text)
         else:
             text.words[first:] = [word._replace(r=0, e=0, l=1) for word in text.words[first:]]
 
     def _list_forms(self, text: PartialText, entity: int, *, by_name: bool) -> list[Words]:
-        """List the expressions for a known entity that fit the place, in ids: its name, or as before or by a pronoun."""
+        """List the expressions, in ids, by which a known entity may be mentioned here: its name, an earlier one, or a pronoun."""
 
         def fit(form: Expression) -> Expression:
             if text.begins():

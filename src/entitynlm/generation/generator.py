@@ -1,15 +1,15 @@
 """Generation: the generative story of section 2.2 sampled word by word, with constraints on who is mentioned.
 
-A model with entities can be asked for a continuation in which a given entity appears next, in which no new entities come up, or
-that starts with a given cast. These are constraints on the variables R and E; words follow from them.
+A continuation can be asked to mention a given entity next, to have no new entities, or to have a given cast. These are
+constraints on R and E; words follow from them.
 
-Equation 6 knows the entity of a word and not whether a mention starts there, so R, E and X are drawn together given that the
-words fit: a known entity counts with the probability of the expressions that it may be called by, and where a word does not fit,
-R and E are drawn again, too. Drawing R and E first and then a word that fits them would put "he" where no pronoun can stand.
+Equation 6 knows the entity of a word and not whether a mention starts there, so R, E and X are drawn jointly given that the words
+fit: a known entity counts with the probability of its possible expressions, and where a word does not fit, R and E are redrawn
+too. Drawing R and E first and then a word that fits them would put "he" where no pronoun can stand.
 
-What reads pieces is a coroutine: it yields a piece with the carry to read it after and gets the carry after it, or yields a state
-and gets the distribution over the next piece. So several continuations, each with its own coroutine, are read and predicted by
-the language model together (:func:`run_together`).
+Functions that read pieces are coroutines: they yield a piece with the carry before it and receive the carry after it, or yield a
+state and receive the distribution over the next piece. So the language model reads and predicts several continuations, a
+coroutine each, in one batch (:func:`run_together`).
 """
 
 import math
@@ -53,18 +53,17 @@ PieceTree = dict[tuple[int, ...], tuple[Carry, Tensor]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Conditions on the next word of a continuation.
+    """Constraints on the next word of a continuation.
 
-    :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
-    :param top_p: words are drawn from the smallest set that has this probability.
-    :param due: numbers of entities: a mention of one of them starts with the next word; empty: R and E are free.
-    :param new_entities: whether new entities may come up.
-    :param banned: keys of words that are not chosen, such as a closing bracket that nothing opened.
-    :param form: all words of the open mention, where these were chosen at its start, and :param begun: its words so far, where
-        they were not.
-    :param agreement: the expressions of all entities: words that can't introduce a new entity are not drawn, and
-        :param list_forms: gives the words that a known one may be called by.
-    :param stands_alone: tells whether a word may be in no mention: a name may not.
+    :param temperature: temperature of words; below one, likely words are preferred (entities are drawn from the model unchanged).
+    :param top_p: words are drawn from the smallest set with this probability.
+    :param due: numbers of entities one of which is mentioned, starting with the next word; empty: R and E are free.
+    :param new_entities: whether new entities may be mentioned.
+    :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
+    :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
+    :param agreement: expressions of all entities, which restrict the first mention of a new entity.
+    :param list_forms: lists the expressions by which a known entity may be mentioned.
+    :param fits_outside_mentions: tells whether a word can stand outside of mentions; a name can't.
     """
 
     temperature: float = 1.0
@@ -76,16 +75,16 @@ class Constraints:
     begun: tuple[str, ...] = ()
     agreement: MentionAgreement | None = None
     list_forms: Callable[[int], Sequence[Words]] = field(default=lambda entity: ())
-    stands_alone: Callable[[str], bool] = field(default=lambda word: True)
+    fits_outside_mentions: Callable[[str], bool] = field(default=lambda word: True)
 
 
 class GeneratedWord(NamedTuple):
     """A word with its variables, as in the paper's second figure.
 
-    :param pieces: where it has several, those that the language model reads on with.
-    :param ends_sentence: whether a sentence ends with it, and :param closes_sentence: whether it belongs to the sentence that has
-        just ended: a closing quotation mark after a full stop.
-    :param form: all words of its mention, where these were chosen at once.
+    :param pieces: the pieces that the language model reads on with, where a word has several.
+    :param ends_sentence: whether a sentence ends with it.  :param closes_sentence: whether it belongs to the sentence that has
+        just ended, as a closing quotation mark after a full stop does.
+    :param form: all words of its mention, where they were chosen at once.
     """
 
     r: int
@@ -100,7 +99,7 @@ class GeneratedWord(NamedTuple):
 
 @torch.no_grad()
 def run_together(backbone: Backbone, readings: Sequence[Reading[Result]]) -> list[Result]:
-    """Run coroutines to their ends; the pieces that all of them wait for are read at once, and predicted at once before."""
+    """Run coroutines to their ends; the pieces that they wait for are read in one batch, and predicted in one batch."""
     results: dict[int, Result] = {}
     answers: dict[int, Any] = dict.fromkeys(range(len(readings)))
     pieces: dict[int, tuple[Carry, int]] = {}
@@ -136,7 +135,7 @@ class Generator:
     def step(self, state: StoryState, constraints: Constraints) -> Reading[tuple[StoryState, GeneratedWord]]:
         """Take one step of the generative story of section 2.2; returns the new state and the word.
 
-        A mention ends early, and the word is in none, where no word that could go on with it is probable.
+        Where no fitting word that continues a mention is probable, the mention ends early and the word is outside.
         """
         left, form = state.history.remaining, constraints.form
         read: DrawnWord | None
@@ -149,7 +148,7 @@ class Generator:
             chosen, read = state, (yield from self._draw_word(state, constraints, fits))
         if read is None:  # the mention has ended with the word before, or nothing has fitted
             chosen = replace(state, history=replace(state.history, remaining=0), open_type=0)
-            read = yield from self._draw_word(chosen, constraints, constraints.stands_alone)
+            read = yield from self._draw_word(chosen, constraints, constraints.fits_outside_mentions)
         x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
@@ -172,7 +171,7 @@ class Generator:
             tree, forms = trees.setdefault(e, {}), constraints.list_forms(e) if e else ()
             if not forms:
                 introduces = partial(self._introduces, constraints, chosen.history.remaining == 1)
-                fits = introduces if e else constraints.stands_alone
+                fits = introduces if e else constraints.fits_outside_mentions
                 _, read = yield from self._try_word(chosen, constraints, fits, tree)
                 if read is not None:
                     return chosen, (), read
@@ -189,7 +188,7 @@ class Generator:
     def _weigh_form(
         self, chosen: StoryState, form: Words, constraints: Constraints, tree: PieceTree
     ) -> Reading[float]:
-        """Multiply the probabilities of an expression's pieces (equation 6), but for the one that ends its last word.
+        """Multiply the probabilities of an expression's pieces (equation 6), except for the END of its last word.
 
         Returns 0 for a rare expression.
         """
@@ -208,7 +207,7 @@ class Generator:
         return weight
 
     def _read_pieces(self, carry: Carry, pieces: Sequence[int]) -> Reading[Carry]:
-        """Let the backbone read some pieces; returns what it carries on."""
+        """Let the backbone read some pieces; returns its carry."""
         for piece in filter(self.network.backbone.reads, pieces):
             carry = yield carry, piece
         return carry
@@ -239,7 +238,7 @@ class Generator:
         return state.choose(r, min(drawn, expected.known + 1), length, expected.new_entities[r - 1])
 
     def _put(self, state: StoryState, x: int) -> Reading[DrawnWord]:
-        """Let the backbone read a word; returns it with its pieces and what the backbone carries on."""
+        """Let the backbone read a word; returns it with its pieces and the backbone's carry."""
         pieces = self.words.spell(x, state.pieces)
         carry = yield from self._read_pieces(state.carry, pieces)
         return x, pieces, carry
@@ -252,7 +251,7 @@ class Generator:
     def _draw_word(
         self, state: StoryState, constraints: Constraints, fits: Callable[[str], bool]
     ) -> Reading[DrawnWord | None]:
-        """Draw a word until it fits; None: no word that fits is probable."""
+        """Draw words until one fits; None if no fitting word is probable."""
         tree: PieceTree = {}
         for _ in range(MOST_DRAWS):
             pieces, read = yield from self._try_word(state, constraints, fits, tree)
@@ -265,7 +264,7 @@ class Generator:
     def _try_word(
         self, state: StoryState, constraints: Constraints, fits: Callable[[str], bool], tree: PieceTree
     ) -> Reading[tuple[Words, DrawnWord | None]]:
-        """Draw a word piece by piece; returns None beside its pieces where it does not fit, does not end or can't be shown."""
+        """Draw a word piece by piece; returns None with its pieces where it does not fit, does not end or can't be shown."""
         tokenizer, in_mention = self.words.tokenizer, bool(state.open_type)
         last = state.pieces[-1] if state.pieces else None
         pieces: Words = ()
@@ -291,7 +290,7 @@ class Generator:
         *,
         opens: bool,
     ) -> Reading[Tensor]:
-        """Look up the weights (V,) of the piece after some that were read; the tree keeps what was read for earlier draws.
+        """Return the weights (V,) of the piece after the pieces read; a tree caches what earlier draws have read.
 
         :param opens: whether the piece begins a word of a mention.
         """
@@ -310,7 +309,7 @@ class Generator:
 
 
 def refuse_word(tree: PieceTree, pieces: Words) -> bool:
-    """Take a word out of a tree, so that the next draw is one of the others in their proportions; tell whether any is left."""
+    """Remove a word from a tree, so that the next draw is from the others in their proportions; tell whether any is left."""
     left = 0.0  # the share of the branch that other words have
     for place in reversed(range(len(pieces))):
         weights = tree[pieces[:place]][1]

@@ -1,8 +1,8 @@
-"""Words of an open vocabulary while a text is generated: how they are spelled where they stand, and where sentences end.
+"""Words of an open vocabulary during generation: how they are spelled at their place, and where sentences end.
 
-A language model whose pieces carry white space says itself where a space is; a name that is put in
-gets a space unless an opening bracket or quotation mark stands before it. Such models read no ``</s>``: a sentence ends after its
-final mark and the quotation marks and brackets that close right after it.
+A language model whose pieces carry white space decides itself where a space is; an inserted name gets a space unless an opening
+bracket or quotation mark stands before it. Such models read no ``</s>``: a sentence ends after its final mark and the quotation
+marks and brackets that close right after it.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class OpenVocabulary:
         self._never, self._no_mention = self._list_excluded()
 
     def _list_excluded(self) -> tuple[Tensor, Tensor]:
-        """List the pieces that are never drawn, and those that begin no word of a mention because they would end the sentence."""
+        """List the pieces that are never drawn, and those that begin no word of a mention because a sentence ends there."""
         never = torch.from_numpy(np.asarray(self.tokenizer.never_generated, dtype=np.int64))
         whole = [piece for piece in range(len(self.tokenizer)) if self.tokenizer.ends_word(piece)]
         texts = [self.tokenizer.write([piece]) or "" for piece in whole]
@@ -43,13 +43,13 @@ class OpenVocabulary:
         return never, torch.tensor([*never.tolist(), *ending], dtype=torch.int64)
 
     def learn(self, word: str) -> int:
-        """Learn a word that may be generated (spelled or named); returns its key."""
+        """Add a word that may be generated; returns its key."""
         key = int(self.tokenizer.encode([word])[0])
         self._words[key] = word
         return key
 
     def learn_text(self, text: EncodedDocument) -> None:
-        """Learn the words of a prompt, which mentions of its entities may repeat."""
+        """Add the words of a prompt, which mentions of its entities may repeat."""
         assert text.pieces is not None and text.piece_bounds is not None
         pieces = np.split(text.pieces, text.piece_bounds[1:-1])
         for key, own in zip(text.x.tolist(), pieces, strict=True):
@@ -88,7 +88,7 @@ class OpenVocabulary:
     # -- words that were drawn -------------------------------------------------------------------------------------------
 
     def is_whole(self, pieces: Sequence[int], *, in_mention: bool) -> bool:
-        """Tell whether a word was drawn to its end and can be shown; no line ends inside of a mention."""
+        """Tell whether a word is complete and printable; inside of a mention it has no line break."""
         if not self.tokenizer.ends_word(pieces[-1]):
             return False
         text = self.tokenizer.write(pieces) or ""
@@ -104,7 +104,7 @@ class OpenVocabulary:
         return not (f"{last.lower()}." in TITLES or (len(last) == 1 and last.isupper() and last != "I"))
 
     def closes_sentence(self, pieces: Sequence[int]) -> bool:
-        """Tell whether a word consists of marks that belong to the sentence before it."""
+        """Tell whether a word consists of marks that belong to the sentence before it, such as a closing quotation mark."""
         text = self.tokenizer.write(pieces) or ""
         return bool(text) and not _strip(text)
 

@@ -1,6 +1,6 @@
-"""The state of a story before its next word: a prompt that was read, and a cast that was added to its entities.
+"""The state of a story before its next word: a prompt was read, and a cast was added to its entities.
 
-A plan and a continuation both start from it. It needs no words to be drawn, so it exists for models with a closed vocabulary too.
+Plans and continuations start from it. It draws no words, so it works for models with a closed vocabulary too.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ from entitynlm.text.document import Document, Span
 class StoryOpening:
     """The state after a prompt (None: after nothing) and a cast, with the names of the entities.
 
-    :ivar names: the words that each entity is called by, by its number.
-    :ivar spans: the mentions of each entity in the prompt, by its number.
+    :ivar names: name of each entity by its number.
+    :ivar spans: mentions of each entity in the prompt, by its number.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class StoryOpening:
 
     @torch.no_grad()
     def _add_entity(self, name: tuple[str, ...]) -> None:
-        """Add a member of the cast: an entity whose vector has read its name, which the story has not mentioned.
+        """Add a member of the cast: an entity whose vector is updated with its name, which the story has not mentioned.
 
-        Its type is the one that equation 3 likes best after the prompt.
+        Its type is the most probable one by equation 3 after the prompt.
         """
         words, network = encode_name(self.encoder, name), self.network
         if len(words) > self.encoder.max_length:
@@ -92,14 +92,14 @@ class StoryOpening:
         self.names[self.state.history.entities] = name
 
     def require_entity(self, name: str) -> int:
-        """Find the entity of a name, or refuse the request."""
+        """Find the entity of a name, or raise an error."""
         if (found := self.find_entity(name)) is not None:
             return found
         called = ", ".join(" ".join(words) for words in self.names.values()) or "none"
         raise ConfigError(f"no entity is called {name!r}; the text has: {called}")
 
     def find_entity(self, name: str) -> int | None:
-        """Find the entity of a name: in full, else by one of its words."""
+        """Find the entity of a name: by the full name, else by one of its words."""
         wanted = name.lower().split()
         for number, words in self.names.items():
             if [word.lower() for word in words] == wanted:
@@ -112,7 +112,7 @@ class StoryOpening:
 
 @torch.no_grad()
 def begin_story(network: EntityNetwork) -> StoryState:
-    """Make the state before the first word of a text."""
+    """Return the state before the first word of a text."""
     carry = network.backbone.start()
     hidden = make_row(network, network.backbone.state(carry)[0])
     return StoryState.begin(network, hidden, carry=carry, hidden=hidden)
@@ -169,12 +169,12 @@ def plan_next(
     new_entities: bool = True,
     seed: int = 0,
 ) -> list[tuple[str, float]]:
-    """Plan who acts next: (name, probability) of all who could, the likeliest first; :data:`NEW_ACTOR` is any new entity.
+    """Predict the next entity: (name, probability) of all candidates, the likeliest first; :data:`NEW_ACTOR` is any new entity.
 
-    The model predicts the next entity well (Table 3 of the paper), better than a small model writes prose: this is equation 4
-    at the next word, given that a mention starts there, and no word is drawn for it.
+    The probabilities are equation 4 at the next word, given that a mention starts there; no word is drawn. The model predicts the
+    next entity well (Table 3 of the paper), better than a small model writes prose.
 
-    :param new_entities: whether an entity that neither the prompt nor the cast has may come.
+    :param new_entities: whether an entity that is neither in the prompt nor in the cast is a candidate.
     """
     opening = StoryOpening(pretrained, prompt, cast, torch.Generator(device="cpu").manual_seed(seed))
     assert opening.state.hidden is not None

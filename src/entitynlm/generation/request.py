@@ -14,12 +14,12 @@ COLDEST, HOTTEST = 0.01, 100.0  # the likeliest word alone; all words alike: log
 class ContinuationRequest:
     """A request for a continuation.
 
-    :param words: the least number of words, which go on to a sentence's end.
-    :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
-    :param top_p: words are drawn from the smallest set that has this probability.
-    :param cast: names of entities that come up, each as the subject of a sentence, while there are sentences.
-    :param next_entity: the name of the entity that the continuation begins with.
-    :param new_entities: whether other entities may come up.
+    :param words: least number of words; the continuation goes on to a sentence's end.
+    :param temperature: temperature of words; below one, likely words are preferred (entities are drawn from the model unchanged).
+    :param top_p: words are drawn from the smallest set with this probability.
+    :param cast: names of entities to mention, each as the subject of a sentence, as long as there are sentences.
+    :param next_entity: name of the entity that the continuation begins with.
+    :param new_entities: whether other entities may be mentioned.
     """
 
     words: int = 60

@@ -1,7 +1,7 @@
 """The command line: a table of verbs, each imported when it is called; a verb's help is its docstring.
 
-The contract of every verb: figures on standard output (``--json FILE`` for machines), progress on standard error, exit code 2
-with one readable message for a wrong call, which is found before torch is imported, and never a half-written file.
+Every verb prints figures on standard output (``--json FILE`` for machines) and progress on standard error, ends with exit code 2
+and one readable message for a wrong call, which is checked before torch is imported, and never leaves a half-written file.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ VERBS = [path for paths in PANELS.values() for path in paths]
 
 
 class VerbGroup(TyperGroup):
-    """The verbs of the table, or those whose first word is ``under``; a verb's module is imported when the verb is needed."""
+    """The verbs of the table, or those whose first word is ``under``; the module of a verb is imported at its first use."""
 
     def __init__(self, *arguments: Any, under: str = "", **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -124,7 +124,7 @@ def main() -> None:
 
 
 def open_streams() -> None:
-    """Put the null device in place of standard streams that the caller has closed; signs that one can't show are replaced."""
+    """Open the null device for standard streams that the caller has closed, and replace characters that a stream can't encode."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -134,7 +134,7 @@ def open_streams() -> None:
 
 
 def end(message: str | None, code: int) -> None:
-    """Print a message where standard error is open, and exit; output that could not be written is not tried again."""
+    """Print a message where standard error is open, and exit without a second attempt to flush output that failed."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     with contextlib.suppress(OSError):

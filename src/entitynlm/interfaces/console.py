@@ -1,4 +1,4 @@
-"""The terminal: figures on standard output, everything else (progress, remarks) on standard error."""
+"""The terminal: figures on standard output, progress and remarks on standard error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to b
 
 @dataclass
 class Terminal(Progress):
-    """Where a verb prints and shows its progress (``entitynlm.progress.Progress``), as its options say."""
+    """Where a verb prints and shows its progress (``entitynlm.progress.Progress``), by its options."""
 
     json_path: Json = None
     force: Force = False
@@ -94,7 +94,7 @@ class Terminal(Progress):
     def load_model(
         self, path: str | Path, device: str = "cpu", *, start_piece: str | None = None
     ) -> Pretrained:
-        """Load a model, and remark on standard error which one it is."""
+        """Load a model, and print its name on standard error."""
         from entitynlm.model.loading import load_model
 
         self.unpack_for(path)
@@ -105,12 +105,12 @@ class Terminal(Progress):
         return pretrained
 
     def unpack_for(self, model: str | Path) -> None:
-        """Unpack the language model that a model stands on, if it stands on one."""
+        """Unpack the language model that a model is trained on, if there is one."""
         own = read_language_model(find_model(model)) if strip_prefix(model) is None else None
         self.unpack(own["model"] if own else strip_prefix(model))
 
     def unpack(self, language_model: str | None) -> None:
-        """Unpack a language model before its first use, which takes a while, and say so."""
+        """Unpack a language model before its first use, which takes about a minute, with a message."""
         if language_model is None:
             return
         from entitynlm.model.backbones.huggingface.weights import find_language_model, must_be_unpacked
@@ -123,7 +123,7 @@ class Terminal(Progress):
             self.finish(f"unpacking {language_model}")
 
     def doubt(self, document: Document, pretrained: Pretrained) -> None:
-        """Remark on texts that are not of the kind that the model was trained on; of many, the first few are named."""
+        """Warn of texts that are unlike the model's training texts; of many, name the first few."""
         from entitynlm.model.encoding.suitability import find_doubt
 
         if (told := find_doubt(document, pretrained.encoder)) is not None:
@@ -133,7 +133,7 @@ class Terminal(Progress):
                 self.remark(f"warning: {told}{more}", markup=False)
 
     def remark_oddity(self, oddity: Oddity) -> None:
-        """Remark on what is odd in a file and was read all the same; of many oddities, the first ones are told."""
+        """Remark on oddities of a file that was read nevertheless; of many, report the first ones."""
         self.oddities += 1
         more = "; no more is said about others" if self.oddities == MOST_ODDITIES else ""
         if self.oddities <= MOST_ODDITIES:
@@ -159,7 +159,7 @@ class Terminal(Progress):
         self.remark(text, markup=False)
 
     def close(self) -> None:
-        """Finish the tasks that an error has cut off."""
+        """Finish the progress bars that an error has interrupted."""
         for task in list(self._tasks):
             self.finish(task)
 
@@ -168,7 +168,7 @@ MOST_DOUBTS, MOST_ODDITIES = 3, 100
 
 
 def count(things: int | Sized, one: str, many: str | None = None) -> str:
-    """Count things in words that agree: 1 text, 2 texts."""
+    """Count things with the right plural: 1 text, 2 texts."""
     number = things if isinstance(things, int) else len(things)
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -184,5 +184,5 @@ def _clean(thing: Any) -> Any:
 
 
 def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Don't break lines of plain text, so that a printed path can be copied."""
+    """Prevent line breaks in plain text, so that a printed path can be copied."""
     return {"soft_wrap": all(isinstance(thing, str) for thing in things), **options}

@@ -34,7 +34,7 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
 
 
 def list_texts(named: Sequence[str], out: Path | None) -> Iterator[tuple[Path, str]]:
-    """List the named files and all texts in the named folders but ``out``, sorted, with their names below the folder."""
+    """List the named files and all texts in the named folders except ``out``, sorted, with their names below the folder."""
     for path in map(Path, named):
         if path.is_file():
             yield path, path.name
@@ -50,7 +50,7 @@ def list_texts(named: Sequence[str], out: Path | None) -> Iterator[tuple[Path, s
 
 
 def is_text(file: Path, folder: Path) -> bool:
-    """Tell texts from folders, hidden files, the companions of brat's annotation and the card of a corpus of ours."""
+    """Tell texts from folders, hidden files, files beside brat annotation and corpus cards."""
     hidden = any(name.startswith(".") for name in file.relative_to(folder).parts)
     beside = file.suffix == ".txt" and file.with_suffix(".ann").exists()
     settings = file.suffix == ".conf" and any(file.parent.glob("*.ann"))
@@ -71,10 +71,10 @@ KeepText = Annotated[Path | None, typer.Option("--keep-text", metavar="FILE", he
 def read_inputs(
     files: Sequence[str], terminal: Terminal, *, format: str | None = None, keep_text: Path | None = None
 ) -> Iterator[tuple[str, Document]]:
-    """Read the documents of all files, one at a time, with the file each is from; oddities are remarked upon.
+    """Read the documents of all files, one at a time, each with its file; remark on oddities.
 
-    At the call all files are opened, their formats recognised and the first document read, so that what is wrong with them is
-    said before a model is loaded.
+    Before the first is returned, all files are opened, their formats recognised and the first document read, so that errors are
+    reported before a model is loaded.
     """
     for file in files:
         if file != STANDARD:
@@ -94,7 +94,7 @@ def read_inputs(
 
 
 def _keep_text(documents: Iterator[tuple[str, Document]], path: Path) -> Iterator[tuple[str, Document]]:
-    """Pass the one document on, and write its text to a file."""
+    """Pass the only document on, and write its text to a file."""
     for number, (file, document) in enumerate(documents):
         if number:
             raise ConfigError("--keep-text keeps the text of one document, and more were named")
@@ -105,7 +105,7 @@ def _keep_text(documents: Iterator[tuple[str, Document]], path: Path) -> Iterato
 def require_mentions(
     documents: Iterator[tuple[str, Document]], option: str, terminal: Terminal
 ) -> Iterator[tuple[str, Document]]:
-    """Pass documents on; refuse them at the call if the first one has no mentions, and remark on a later one without any."""
+    """Pass documents on; raise an error if the first one has no mentions, and remark on later ones without mentions."""
     first = list(itertools.islice(documents, 1))
     for path, document in first:
         check_mentions(document, option, path)
@@ -120,7 +120,7 @@ def require_mentions(
 
 
 def check_mentions(document: Document, option: str, path: str | None = None) -> None:
-    """Refuse a document without mentions where an option wants its own ones."""
+    """Raise an error for a document without mentions where an option needs them."""
     if not document.mentions:
         hint = "Annotate it first (entitynlm annotate --to jsonl), or leave the option out"
         raise DataError(
@@ -147,12 +147,12 @@ def pick_document(documents: Iterable[Document], path: str, wanted: str | None) 
 
 
 def name_of(file: str) -> str:
-    """Name the outputs that are made from a file after it."""
+    """Name the outputs of a file after it."""
     return strip_endings(Path(file).name) if has_name(file) else "text"
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """Name what is made from each file; two files of the same name are told apart."""
+    """Name the outputs of each file; files of equal names get different ones."""
     return dict(zip(paths, distinguish(map(name_of, paths)), strict=True))
 
 
@@ -166,13 +166,13 @@ def distinguish(names: Iterable[str]) -> Iterator[str]:
 
 
 def is_folder(out: str) -> bool:
-    """Tell whether an output is a folder: it is one, or it is written like one."""
+    """Tell whether an output is a folder: it exists as one, or its name ends with a slash or has no ending."""
     path = Path(out)
     return out.endswith(("/", "\\")) or path.is_dir() or not (path.suffix or path.is_file())
 
 
 def choose_format(to: str | None, out: str, default: str) -> str:
-    """Choose the format to write: the one that is named, or that of the file's ending; ``default`` for a folder."""
+    """Choose the output format: the named one, or that of the file's ending; ``default`` for a folder."""
     if to is not None:
         return to
     if out == STANDARD or is_folder(out):

@@ -1,8 +1,8 @@
 """Options that mean the same in every verb, declared once and checked before torch is imported.
 
-A check is the option's callback, so a wrong path, name or format is answered while the command line is parsed. Options that
-belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes the object, and ``make_command``
-makes an option of each field.
+A check is the option's callback, so that a wrong path, name or format is reported while the command line is parsed. Options that
+belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes the object, and ``make_command`` makes an option of
+each field.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ LARGEST_SEED = 2**32 - 1  # what every generator of random numbers takes
 
 
 def check_writable(path: Any) -> Any:
-    """Return the path if something can be written there; folders that are missing will be made."""
+    """Return the path if a file can be written there; missing folders will be made."""
     if path is None or str(path) == STANDARD:
         return path
     place = whole = Path(path).absolute()
@@ -54,7 +54,7 @@ def check_writable(path: Any) -> Any:
 
 
 def check_folder(path: Any) -> Any:
-    """Return the folder if it is one, or can be made; a verb keeps its own files in it and may write them again."""
+    """Return the folder if it exists or can be made; a verb keeps its own files in it and may overwrite them."""
     if path is not None and Path(path).is_file():
         raise DataError("this is a file, and a folder is wanted", path=path)
     return check_writable(path)
@@ -70,21 +70,21 @@ def check_exists(path: Any) -> Any:
 
 
 def check_format(format: str | None) -> str | None:
-    """Return the format's name if there is such a format."""
+    """Return the name if it is a format's name."""
     if format is not None:
         get_format(format)
     return format
 
 
 def check_output_format(format: str | None) -> str | None:
-    """Return the format's name if documents can be written in it."""
+    """Return the name if it is a writable format's name."""
     if format is not None:
         get_writable(format)
     return format
 
 
 def check_model(model: Any) -> Any:
-    """Return the model if the package carries it, if it is a folder with a model, or if it is a language model."""
+    """Return the name if it is a packaged model, a model folder or a language model."""
     language_model = strip_prefix(model) if model is not None else None
     if language_model is not None:
         return f"{BACKBONE_PREFIX}{check_language_model(language_model)}"
@@ -98,7 +98,7 @@ def check_model(model: Any) -> Any:
 
 
 def check_model_or_default(model: Any) -> Any:
-    """Check a model as :func:`check_model` does; where none is named, check and return the default model."""
+    """Check a model as :func:`check_model` does, or the default model where none is named."""
     try:
         return check_model(model or choose_model(None))
     except ModelError as error:
@@ -108,7 +108,7 @@ def check_model_or_default(model: Any) -> Any:
 
 
 def check_backbone(name: str | None) -> str | None:
-    """Return the language model's name (a path made absolute) if such a model can be read here."""
+    """Return the language model's name (a path made absolute) if it can be read here."""
     return None if name is None else check_language_model(name)
 
 
@@ -204,18 +204,18 @@ class ModelOptions:
     threads: Threads = None
 
     def load(self, terminal: "Terminal", *, start_piece: str | None = None) -> "Pretrained":
-        """Load the model onto its device. Torch is imported here and not before."""
+        """Load the model onto its device; torch is imported here, not before."""
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device, start_piece=start_piece)
 
 
 def sign(document: "Document", model: str) -> "Document":
-    """Add the model's name to a document's metadata, for formats that keep such."""
+    """Add the model's name to a document's metadata, which some formats write."""
     return replace(document, meta={**document.meta, "model": model})
 
 
 def make_command(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function for typer from a verb: an option for each field of the dataclasses that it takes, help from its docstring.
+    """Make a typer command from a verb: an option for each field of its dataclasses, help from its docstring.
 
     A dataclass with a ``close`` method is closed when the verb has ended.
     """
@@ -282,7 +282,7 @@ def is_annotated(parameter: inspect.Parameter) -> bool:
 
 
 def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> CommandFiles:
-    """Find out from the checks of a command's options which files it reads and writes, and refuse those that it may not write."""
+    """Find from the checks of a command's options which files it reads and writes, and refuse files that it may not write."""
 
     def list_paths(*checks: Callable[..., Any]) -> list[tuple[str, Path]]:
         found: list[tuple[str, Path]] = []

@@ -1,4 +1,4 @@
-"""Write what is made of texts to the files of each text, or to one place for all of them."""
+"""Write the results for texts to files of each text, or all to one place."""
 
 import contextlib
 import itertools
@@ -16,7 +16,7 @@ Tables = Mapping[str, tuple[type, Callable[[Any], Iterable[Any]]]]  # row types,
 
 
 def name_files(paths: Sequence[str], out: str, endings: Sequence[str], terminal: Terminal) -> Targets:
-    """Name the files of each text, which must be free: in a folder its own ones, with one output file the same for all."""
+    """Name the files of each text and check that they may be written: own files in a folder, or one output file for all."""
     terminal.check_standard(out)
     if out == STANDARD:
         return {}
@@ -32,9 +32,9 @@ def name_files(paths: Sequence[str], out: str, endings: Sequence[str], terminal:
 def write_files(
     results: Iterator[tuple[str, Any]], targets: Targets, write: Callable[..., object], terminal: Terminal
 ) -> None:
-    """Write results while they come, each with the text that it is from.
+    """Write results as they come, each with its text's file.
 
-    :param write: takes the results of one set of files, and their paths.
+    :param write: writes the results that go to one set of files, given their paths.
     """
     if not targets:
         write((result for _, result in results), STANDARD)
@@ -59,9 +59,9 @@ def write_tables(
     kind: Kind,
     only: str | None = None,
 ) -> None:
-    """Write tables while the results come, a file for each, or the one that is called ``only``.
+    """Write tables as the results come, a file for each, or only the table called ``only``.
 
-    :param list_tables: is asked late, because row types may be defined beside what imports torch.
+    :param list_tables: called late, because row types may be defined in modules that import torch.
     """
     chosen = [table for name, table in list_tables().items() if only in (None, name)]
     with contextlib.ExitStack() as stack:

@@ -28,11 +28,11 @@ from entitynlm.text.segmentation import segment_text
 
 @dataclass
 class EntityComponent:
-    """Annotates documents: what ``nlp.add_pipe("entitynlm", config={…})`` makes.
+    """Annotates documents: the component that ``nlp.add_pipe("entitynlm", config={…})`` makes.
 
-    :param model: a model's name or folder; None is the default model, whose name is put in its place.
+    :param model: a model's name or folder; None: the default model, whose name replaces it.
     :param singletons: span groups for entities with one mention, too.
-    :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
+    :param surprisal: measure ``token._.surprisal`` with ``surprisal_samples`` particles.
     """
 
     nlp: Language
@@ -55,7 +55,7 @@ class EntityComponent:
         return next(self.pipe([doc]))
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 1) -> Iterator[Doc]:
-        """Annotate many documents, of which the model reads short ones together; ``batch_size`` is the pipeline's."""
+        """Annotate many documents, short ones together; ``batch_size`` is the pipeline's."""
         for some in minibatch(docs, batch_size):
             read = [read_doc(doc) for doc in some]
             found = self._model.annotate(document for document, _ in read)

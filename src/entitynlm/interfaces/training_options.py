@@ -40,7 +40,7 @@ Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """The corpus that is learnt from or measured, and what it is computed on."""
+    """The corpus to train on or to measure, and the device."""
 
     corpus: options.Corpus
     format: options.Format = None
@@ -70,7 +70,7 @@ class SettingsOptions:
     backbone: options.Backbone = None
 
     def load(self, defaults: Mapping[str, Any] | None = None, **drawn: Any) -> Settings:
-        """Load the configuration; --set changes ``defaults``, and settings that a sweep has drawn change both."""
+        """Load the configuration; ``--set`` changes ``defaults``, and a sweep's settings change both."""
         from entitynlm.training.settings import load_settings
 
         changes = {**(defaults or {}), **parse_changes(self.set_ or []), **drawn}
@@ -87,7 +87,7 @@ class TrainingOptions(SettingsOptions):
     out: options.OptionalFolder = None
 
     def check(self, model: Path | None) -> None:
-        """Refuse options of a training where a model is given, and the other way round."""
+        """Refuse options of a training with a given model, and options of a given model with a training."""
         given = {"--config": self.config, "--set": self.set_, "--backbone": self.backbone}
         extra = [name for name, value in given.items() if value]
         if self.out is None and extra:
@@ -114,7 +114,7 @@ class PerplexityOptions:
     seed: options.Seed = 0
 
     def check(self) -> list[str]:
-        """Return the likelihoods, all of which must be known."""
+        """Return the likelihoods, or raise an error for an unknown one."""
         return parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
 
     def make_experiment(self, corpus: Corpus, splits: Sequence[str], runner: Runner) -> LanguageModelling:
@@ -147,7 +147,7 @@ def split_list(text: str | None) -> list[str]:
 
 
 def parse_names(text: str, option: str, known: Sequence[str]) -> list[str]:
-    """Split a list of names, all of which must be known."""
+    """Split a list of names, and raise an error for an unknown one."""
     names = split_list(text)
     wrong = [name for name in names if name not in known]
     if wrong:
@@ -167,7 +167,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
-    """Return the splits asked for (all must be there), or those of dev and test that are there, or all."""
+    """Return the splits asked for (an error if one is missing), or dev and test where they exist, or all."""
     if wanted is None:
         return [split for split in ("dev", "test") if split in corpus.splits] or list(corpus.splits)
     return parse_names(wanted, "--split", list(corpus.splits))
@@ -175,10 +175,10 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
 
 @contextmanager
 def follow_training(terminal: Terminal) -> Iterator[Terminal]:
-    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
+    """Show the progress of trainings; the first Ctrl-C stops them at the next batch, the second at once.
 
-    So does SIGTERM, which schedulers of clusters send before they end a job. A signal may come in
-    the middle of anything, so its handler prints by the system alone: rich might be printing, or being imported, just then.
+    SIGTERM, which schedulers of clusters send before they end a job, does the same. A signal may come at any moment, so its
+    handler prints by the system alone: rich might be printing, or being imported, just then.
     """
 
     def ask(number: int, frame: Any) -> None:
@@ -201,7 +201,7 @@ def follow_training(terminal: Terminal) -> Iterator[Terminal]:
 
 @contextmanager
 def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> Iterator[Runner]:
-    """Start a runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
+    """Start a runner that shows its progress; the first Ctrl-C stops it where the same command can continue."""
     from entitynlm.experiments.runner import Runner
 
     with follow_training(terminal) as progress:
@@ -215,7 +215,7 @@ def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> It
 
 
 def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> None:
-    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``."""
+    """Print the tables and write the figures: as JSON if asked for, and as tables.md and tables.json into ``out``."""
     for table in result.tables:
         terminal.print(f"\n{table.title}", style="bold", markup=False)
         terminal.out.width = max(
@@ -232,7 +232,7 @@ def present(result: ExperimentResult, terminal: Terminal, out: Path | None = Non
 
 
 def draw_results(table: ResultTable) -> Table:
-    """Draw a table of results: figures to the right, and rows that can't be compared dimmed."""
+    """Draw a table of results: figures aligned right, rows that can't be compared dimmed."""
     from rich.text import Text
 
     from entitynlm.interfaces.views import draw_table

@@ -33,7 +33,7 @@ def draw_table(
     no_wrap: bool = False,
     **layout: Any,
 ) -> Table:
-    """Draw a table without lines; the columns named in ``right`` are aligned to the right."""
+    """Draw a table without lines; the columns named in ``right`` are aligned right."""
     table = Table(box=None, pad_edge=False, title_justify="left", **{"header_style": "dim", **layout})
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)
@@ -51,7 +51,7 @@ def list_numbers(document: Document) -> dict[str, int]:
 
 
 def colour_of(number: int) -> str:
-    """Choose the colour of the entity with that number; the colours repeat, the numbers don't."""
+    """Choose the colour of an entity's number; colours repeat, numbers don't."""
     return COLOURS[(number - 1) % len(COLOURS)]
 
 
@@ -88,7 +88,7 @@ def render_document(document: Document) -> Text:
 
 
 def _gap_before(document: Document, index: int) -> str:
-    """Find the text between a token and the one before it, on one line; a space where the raw text is not known."""
+    """Find the text between a token and the previous one, without line breaks; a space where the raw text is not known."""
     if document.text is None or document.offsets is None:
         return " "
     return " " if document.text[document.offsets[index - 1][1] : document.offsets[index][0]] else ""
@@ -142,7 +142,7 @@ def show_document(terminal: Terminal, document: Document) -> None:
 
 
 def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
-    """Tabulate counts: a row for what is counted, a column for each split."""
+    """Tabulate counts: a row for each quantity, a column for each split."""
     counts = list(statistics.values())
     rows: dict[str, list[str]] = {
         name: [f"{getattr(count, name):,}" for count in counts]

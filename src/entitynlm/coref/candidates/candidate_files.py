@@ -40,7 +40,7 @@ Clusters = tuple[tuple[Span, ...], ...]
 
 @dataclass(frozen=True)
 class AntecedentScores:
-    """Antecedents (an earlier mention, or -1: none) and scores, at offsets[m]:offsets[m + 1] for mention m; the best of each."""
+    """Antecedents (index of an earlier mention, -1: none) and scores of mention m at offsets[m]:offsets[m + 1]; each best one."""
 
     doc_id: str
     mentions: tuple[Span, ...]
@@ -54,7 +54,7 @@ class AntecedentScores:
 
     @property
     def anaphors(self) -> NDArray[np.int64]:
-        """(pairs,) the mention that each pair belongs to."""
+        """(pairs,) the mention of each (mention, antecedent) pair."""
         return np.repeat(np.arange(len(self.mentions)), np.diff(self.offsets))
 
     @property
@@ -70,7 +70,7 @@ class ScoredClustering:
 
 @dataclass(frozen=True, slots=True)
 class KBestList:
-    """The candidates of one document, the system's own choice first; ``mentions`` are all that the system found, where known."""
+    """The candidates of one document, the system's own choice first; ``mentions`` are all that the system found, if known."""
 
     doc_id: str
     candidates: tuple[ScoredClustering, ...]
@@ -152,7 +152,7 @@ def read_all_candidates(path: Path, documents: Sequence[Document]) -> list[Ranke
 
 
 def _read_lines(path: str | Path) -> Iterator[tuple[Fail, _ScoresLine | _ListLine]]:
-    """Stream the lines of a file, each with a ``doc_id`` of its own; a line with mentions has antecedent scores."""
+    """Read the lines of a file one by one, each with a unique ``doc_id``; a line with mentions holds antecedent scores."""
     seen: dict[str, int] = {}
     with open_binary(path) as stream:
         for number, text in decode_lines(stream, str(path), longest=LONGEST_LINE):

@@ -1,8 +1,8 @@
 """k-best lists from antecedent scores: the paper's one-swap heuristic, and samples from the scores (``docs/decisions/032``).
 
 An antecedent tree gives each mention one antecedent or none; its chains are the transitive closure. Different trees may have the
-same chains, and what a reranker wants is different chains. The paper (section 5.2) replaces one antecedent of the one-best tree
-at a time, in the order of the score that this costs; a sampled tree may differ in many places.
+same chains, and a reranker needs different chains. The paper (section 5.2) replaces one antecedent of the one-best tree at a
+time, in the order of the loss in score; a sampled tree may differ in many places.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ def label_chains(tree: Tree) -> Labels:
 
 
 def list_clusters(labels: Labels, mentions: Sequence[Span], *, singletons: bool = False) -> Clusters:
-    """List chains of two and more mentions, in text order; with ``singletons`` also the mentions by themselves."""
+    """List the chains of two and more mentions, in text order; with ``singletons`` also the chains of one mention."""
     chains: dict[int, list[Span]] = {}
     for label, span in zip(labels.tolist(), mentions, strict=True):
         chains.setdefault(label, []).append(span)
@@ -92,7 +92,7 @@ DECODERS: dict[str, Callable[..., KBestList]] = {"swaps": decode_swaps, "samples
 
 
 def make_list(item: Ranked, k: int, method: str, *, singletons: bool) -> KBestList:
-    """Make a k-best list of antecedent scores by one method of :data:`DECODERS`; a list that is given is only cut to k."""
+    """Make a k-best list from antecedent scores by one method of :data:`DECODERS`; a given k-best list is only cut to k."""
     if isinstance(item, KBestList):
         return KBestList(item.doc_id, item.candidates[:k], item.mentions)
     return DECODERS[method](item, k, singletons=singletons)
@@ -124,7 +124,7 @@ def count_candidates(key: Document, candidates: Iterable[ScoredClustering]) -> C
 
 
 def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> list[int]:
-    """Find what a reranker could do at best: per document, the (first) candidate with the document's best CoNLL score."""
+    """Find the oracle candidate of each document: the (first) candidate with the best CoNLL score."""
     counts = (count_candidates(key, item.candidates) for key, item in zip(keys, lists, strict=True))
     return [int(np.argmax(found.conll_documents)) for found in counts]
 
@@ -155,7 +155,7 @@ def _make_list(
 
 
 def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
-    """Move ``mention``, with all mentions that hang on it, to ``antecedent`` (or leave it by itself); returns the chains."""
+    """Move ``mention``, with its descendants in the tree, to ``antecedent`` (or make it a root); returns the chains."""
     branch = {mention}
     for other in (np.flatnonzero(labels[mention + 1 :] == labels[mention]) + mention + 1).tolist():
         if int(tree[other]) in branch:

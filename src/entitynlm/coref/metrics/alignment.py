@@ -1,16 +1,15 @@
-"""Key and response chains with their mentions numbered, by the conventions of the official CoNLL scorer (v8.01).
+"""Key and response chains with numbered mentions, by the conventions of the official CoNLL scorer (v8.01).
 
-All metrics see an :class:`Alignment`, so what counts as "the same mention" and what becomes of a span that is annotated twice is
-decided here, once:
+All metrics work on an :class:`Alignment`, so that these conventions are applied once:
 
 - A mention is a span, and two mentions are the same if their spans are.
-- A span that the key has twice stays twice, with one number; "the chain of a mention" is the last one that has it.
-- A span of the response that matches the key counts where it comes first; its repetitions are taken out, and so is a chain that
-  they leave empty. Repetitions of spans that the key doesn't have stay.
-- Singletons count like any other chain, and twinless mentions stay where they are.
+- A span that the key has twice stays twice, with one number; "the chain of a mention" is the last chain with that span.
+- A span of the response that matches the key counts at its first occurrence; repetitions are removed, and so is a chain that
+becomes empty. Repetitions of spans that are not in the key stay.
+- Singletons count like any other chain, and twinless mentions stay in their chains.
 
-The order of chains and mentions is the order in which the official scorer meets them in a file. It decides which repetition is
-"first", and in which order fractions are added up, hence the last printed digit of a score.
+Chains and mentions are in the order in which the official scorer meets them in a file. This order decides which repetition is
+"first", and in which order fractions are added, hence the last printed digit of a score.
 """
 
 import sys
@@ -42,12 +41,12 @@ class Alignment:
 
     @cached_property
     def key_chain_of(self) -> dict[int, int]:
-        """The index of each key mention's chain; the last one if it has several."""
+        """The index of each key mention's chain; the last chain if several contain it."""
         return {mention: index for index, chain in enumerate(self.key) for mention in chain}
 
     @cached_property
     def response_chain_of(self) -> dict[int, int]:
-        """The index of each response mention's chain; unique for those that the key has too."""
+        """The index of each response mention's chain, which is unique for mentions that are in the key."""
         return {mention: index for index, chain in enumerate(self.response) for mention in chain}
 
     @cached_property
@@ -60,7 +59,7 @@ class Alignment:
 
     @cached_property
     def overlaps(self) -> dict[tuple[int, int], int]:
-        """Count the distinct mentions that key chain i and response chain j share, for the pairs (i, j) that share any."""
+        """Count the distinct mentions in both key chain i and response chain j, for all pairs (i, j) that share a mention."""
         table: dict[tuple[int, int], int] = {}
         response_chain_of = self.response_chain_of
         for index, chain in enumerate(self.key):
@@ -122,7 +121,7 @@ def align_documents(key: Document, response: Document) -> Alignment:
 
 
 def _opening(item: tuple[str, Sequence[tuple[int, int]]]) -> tuple[int, int, int, str]:
-    """Order entities by their first bracket; ``places`` are in text order, so that the longest of the first comes first."""
+    """Order entities by their first bracket; ``places`` are in text order, so the longest of the first mentions comes first."""
     entity, places = item
     end, opened = places[0]
     longest_first = -MANY if (1 - opened, opened) in places else -opened - end

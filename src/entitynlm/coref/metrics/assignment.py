@@ -1,4 +1,4 @@
-"""Find the best one-to-one assignment of key chains to response chains, most of which have no mention in common."""
+"""The best one-to-one assignment of key chains to response chains, most pairs of which share no mention."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,8 +9,8 @@ MOST_CELLS = 4_000_000  # of a table in memory
 def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
     """List the pairs (row, column) of the assignment with the highest sum, row by row; missing similarities are zero.
 
-    Each connected component is solved by itself, because a table of all chains of a novel would fill the memory. Most components
-    are one chain against a few.
+    Each connected component is solved separately, because a table of all chains of a novel would not fit into memory. Most
+    components are one chain against a few.
     """
     chosen: list[Pair] = []
     for pairs in _find_components(similarity):
@@ -38,9 +38,10 @@ def _solve(similarity: Mapping[Pair, float], rows: Sequence[int], columns: Seque
 def _solve_sparse(
     similarity: Mapping[Pair, float], rows: Sequence[int], columns: Sequence[int]
 ) -> list[Pair]:
-    """Solve a component from its pairs alone; of assignments that are equally good, another one may be found than by the table.
+    """Solve a component from its pairs alone; among assignments of equal sums it may choose another one than the dense solver.
 
-    A row may get a column of its own that stands for none. All weights are raised by one, because a weight of zero is no pair.
+    Each row also gets a column that stands for "unassigned". All weights are raised by one, because scipy treats a zero as a
+    missing pair.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching

@@ -1,8 +1,7 @@
-"""MUC, B³, CEAF, LEA and BLANC: what each counts in one document, and the ratios taken of summed counts.
+"""MUC, B³, CEAF, LEA and BLANC: counts per document, and recall, precision and F1 from the summed counts.
 
-Every metric counts per document, counts add up over documents, and the ratio is taken at the end. The operations are those of the
-official scorer, in its order, so that even the last bit agrees. Most metrics count (recall numerator, its denominator, precision
-numerator, its denominator); BLANC counts four numbers for each of two kinds of links.
+The arithmetic follows the official scorer operation by operation, so that even the last bit agrees. Most metrics count (recall
+numerator, its denominator, precision numerator, its denominator); BLANC counts four numbers for each of two kinds of links.
 """
 
 from collections import Counter
@@ -26,14 +25,14 @@ NO_LINKS = -1.0  # the official scorer's mark for a recall that the key gives no
 
 
 def divide(numerator: Floats, denominator: Floats, otherwise: float = 0.0) -> Floats:
-    """Element by element; ``otherwise`` where there is nothing to divide by."""
+    """Divide element by element; the result is ``otherwise`` where the denominator is zero."""
     quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), otherwise)
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
 
 
 def summarise_counts(counts: Floats, no_recall: float = 0.0) -> Floats:
-    """(..., 3) recall, precision and F1 from (..., 4) counts; ``no_recall`` is the recall where the key has nothing to find."""
+    """(..., 3) recall, precision and F1 from (..., 4) counts; recall is ``no_recall`` where the key has nothing to find."""
     recall = divide(counts[..., 0], counts[..., 1], no_recall)
     precision = divide(counts[..., 2], counts[..., 3])
     f1 = divide(2 * precision * recall, precision + recall)
@@ -41,7 +40,7 @@ def summarise_counts(counts: Floats, no_recall: float = 0.0) -> Floats:
 
 
 def summarise_blanc(counts: Floats) -> Floats:
-    """(..., 3) recall, precision and F1 from (..., 8) counts: the mean over both kinds of links, or the one kind the key has."""
+    """(..., 3) recall, precision and F1 from (..., 8) counts: the mean over both kinds of links, or the only kind in the key."""
     links, non_links = (summarise_counts(part, NO_LINKS) for part in (counts[..., :4], counts[..., 4:]))
     no_links, no_non_links = links[..., :1] == NO_LINKS, non_links[..., :1] == NO_LINKS
     one_kind = np.where(no_links, np.where(no_non_links, 0.0, non_links), links)
@@ -112,7 +111,7 @@ def count_ceaf_entities(alignment: Alignment) -> Counts:
 
 
 def _count_shared(alignment: Alignment) -> Mapping[Pair, int]:
-    """Shared mentions of key chain i and response chain j where there are any; a repetition in the key chain counts again."""
+    """Count the mentions that key chain i and response chain j share, if any; repetitions in the key count again."""
     if not alignment.repeated_in_key:
         return alignment.overlaps
     response_chain_of = alignment.response_chain_of
@@ -125,7 +124,7 @@ def _count_shared(alignment: Alignment) -> Mapping[Pair, int]:
 
 
 def _sum_assigned(similarity: Mapping[Pair, float]) -> float:
-    """Sum the best assignment row by row, each similarity as 1 - (1 - s): the official scorer's detour, and so its rounding."""
+    """Sum the best assignment row by row, each similarity as 1 - (1 - s), which rounds as the official scorer does."""
     total = 0.0
     for pair in assign(similarity):
         total += 1 - (1 - similarity[pair])
@@ -178,9 +177,9 @@ def _count_pairs(sizes: Iterable[int]) -> int:
 
 
 def _count_link_sets(alignment: Alignment) -> Counts:
-    """Score by distinct pairs, of which a repeated mention makes one with itself, and can be in and out of a chain with another.
+    """Count links as distinct pairs, where a repeated mention also forms a pair with itself.
 
-    The pairs of one mention are in memory at a time, because those of a book would fill it.
+    The pairs of one mention are in memory at a time, because those of a book would not fit.
     """
     counts = np.zeros((2, 4))
     size = 1 + max((max(chain) for chain in (*alignment.key, *alignment.response)), default=-1)
@@ -194,7 +193,7 @@ def _count_link_sets(alignment: Alignment) -> Counts:
 
 
 def _list_links(chains: Sequence[Sequence[int]], size: int) -> Iterator[tuple[Truths, Truths]]:
-    """For each mention, tell which of those from itself on a chain has together with it, and which ones two chains have."""
+    """For each mention, mark the later mentions (and itself) that it corefers with, and those that it does not corefer with."""
     owners: list[list[int]] = [[] for _ in range(size)]
     for index, chain in enumerate(chains):
         for mention in set(chain):

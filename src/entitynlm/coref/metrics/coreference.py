@@ -1,4 +1,4 @@
-"""The coreference metrics in one table: counts per document, scores per corpus, the CoNLL average, tests between two systems."""
+"""All coreference metrics in one table: counts per document, scores per corpus, the CoNLL average, tests between two systems."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class Metric:
-    """The function that counts a metric in one document, and the one from summed counts to (recall, precision, F1)."""
+    """A metric: the function that counts in one document, and the function from summed counts to (recall, precision, F1)."""
 
     name: str
     title: str
@@ -111,7 +111,7 @@ def add_documents(counts: Floats) -> Floats:
 
 
 def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
-    """Choose the metrics called ``names`` (all of them for None), or list the names there are."""
+    """Return the metrics called ``names`` (None: all), or raise an error that lists the known names."""
     if names is None:
         return tuple(METRICS.values())
     groups = {CONLL: CONLL_METRICS, "all": tuple(METRICS)}
@@ -169,9 +169,9 @@ class Comparison:
 def compare_systems(
     first: CorpusCounts, second: CorpusCounts, *, trials: int = TRIALS, seed: int = 0
 ) -> dict[str, Comparison]:
-    """Test each metric that both have counted, and the CoNLL average where its three metrics are among them.
+    """Test each metric that both systems have counts for, and the CoNLL average if its three metrics are among them.
 
-    This is approximate randomisation: the scores are ratios of sums over documents, so whole documents' counts change sides, and
+    The test is approximate randomisation: scores are ratios of sums over documents, so whole documents' counts change sides, and
     every score is computed anew. The same swaps serve all metrics.
     """
     if first.doc_ids != second.doc_ids:

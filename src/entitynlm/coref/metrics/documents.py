@@ -14,7 +14,7 @@ def drop_singletons(document: Document) -> Document:
 
 
 def drop_repetitions(document: Document) -> Document:
-    """Keep every span once, with the first of its entities; a second one is an annotator's oversight."""
+    """Keep every span once, with the first of its entities, because a second annotation of one span is an oversight."""
     kept: dict[Span, Mention] = {}
     for entity in document.entities:
         for mention in entity.mentions:
@@ -23,7 +23,7 @@ def drop_repetitions(document: Document) -> Document:
 
 
 def clean_key(document: Document, *, singletons: bool = False) -> Document:
-    """Make the key that figures are reported against: no repeated spans, then no singletons if they are no part of the answer."""
+    """Make the key that figures are reported against: no repeated spans, and no singletons unless the corpus annotates them."""
     key = drop_repetitions(document)
     return key if singletons else drop_singletons(key)
 
@@ -32,7 +32,7 @@ SINGLETONS_ANNOTATED = 0.2  # share of entities with one mention from which a co
 
 
 def annotates_singletons(keys: Iterable[Document]) -> bool:
-    """Say whether documents look like those of a corpus that annotates mentions which corefer with nothing."""
+    """Tell whether the corpus of these documents annotates mentions that corefer with no other."""
     sizes = [len(entity.mentions) for key in keys for entity in drop_repetitions(key).entities]
     return sum(size == 1 for size in sizes) > SINGLETONS_ANNOTATED * len(sizes)
 
@@ -47,9 +47,9 @@ def pair_documents(
     lenient: bool = False,
     compare_words: bool = True,
 ) -> tuple[list[Document], list[Document]]:
-    """Key and response in the key's order, matched by id.
+    """Pair key and response documents by id, in the key's order.
 
-    :param lenient: as in the official scorer, a missing response counts as one without mentions, and an unknown one is left out.
+    :param lenient: as the official scorer, treat a missing response as one without mentions, and leave out an unknown one.
     """
     keys = _index_documents(key, "key")
     responses = _index_documents(response, "response")

@@ -47,7 +47,7 @@ PAIR_TEMPLATES = (
 
 
 def _mix_groups() -> IntArray:
-    """(features, groups) random odd factors: the sum over a group's features is a hash of their values."""
+    """(features, groups) random odd factors, with which the sum over a group's features is a hash of their values."""
     factors = np.zeros((len(PAIR_FEATURES), len(GROUPS)), dtype=np.int64)
     generator = np.random.default_rng(0)
     for group, names in enumerate(GROUPS.values()):
@@ -60,7 +60,7 @@ FACTORS = _mix_groups()
 
 
 def describe_mentions(table: MentionTable, variants: IntArray) -> Columns:
-    """Hash the attributes of each mention; ``variants`` says how its span was cut out of its subtree."""
+    """Hash the attributes of each mention; ``variants`` tell how its span was cut from the subtree of its head."""
     document, tokens, words = table.document, table.document.tokens, table.words
     lemmas, tags = document.column("lemma"), document.column("pos")
     firsts = [tokens[start].lower() for start, _ in table.spans]
@@ -88,7 +88,7 @@ def describe_mentions(table: MentionTable, variants: IntArray) -> Columns:
 
 
 def _measure_recency(table: MentionTable, values: list[str]) -> IntArray:
-    """(M,) how many sentences ago the same value was mentioned: 0 to 3, 4 where ten or more, 5 where never."""
+    """(M,) bucketed number of sentences since the same value was mentioned: 0 to 3, 4 for ten or more, 5 for never."""
     latest: dict[str, int] = {}
     found = []
     for value, sentence in zip(values, table.sentence.tolist(), strict=True):
@@ -110,7 +110,7 @@ def _find_nesting(table: MentionTable) -> IntArray:
 
 
 def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, Columns]:
-    """Pair mentions with those that may be their antecedents, and hash each of :data:`RELATIONS` between them."""
+    """Pair mentions with their possible antecedents, and hash each of :data:`RELATIONS` between them."""
     pairs = pair_mentions(table, 0, table.size)
     earlier = table.start[pairs.antecedent] < table.start[pairs.mention]
     i, j = pairs.mention[earlier], pairs.antecedent[earlier]

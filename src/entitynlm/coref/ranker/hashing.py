@@ -1,8 +1,8 @@
-"""A linear model over hashed features: a feature's weight stands in one table at the feature's hash.
+"""A linear model over hashed features: each feature's weight is stored in one table at the feature's hash.
 
-A feature is a template, a conjunction of columns, with the values of a row. No dictionary of features is needed, and a feature
-that was not seen in training has no weight. The indices of a document's features are computed anew whenever they are needed,
-because a hundred of them for each of millions of pairs would fill the memory.
+A feature is a template (a conjunction of columns) with the values of a row. This needs no dictionary of features, and a feature
+unseen in training has weight zero. The indices of a document's features are computed whenever they are needed, because storing a
+hundred for each of millions of pairs would fill the memory.
 """
 
 import random
@@ -31,10 +31,10 @@ def hash_texts(texts: Sequence[str]) -> NDArray[np.int64]:
 
 
 class LinearModel:
-    """Weights of hashed features.
+    """Weights of hashed features, with their AdaGrad statistics.
 
-    :param size: of the table of weights, a power of two.  :param rate: of learning.
-    :param least: gradients below it change nothing, so that the mass of easy choices does not slow down learning.
+    :param size: size of the table of weights, a power of two.  :param rate: learning rate.
+    :param least: smallest gradient that changes weights, so that the many easy choices cost no time.
     """
 
     def __init__(self, size: int, rate: float, least: float) -> None:
@@ -68,9 +68,9 @@ class LinearModel:
         seed: int,
         progress: Progress = SILENT,
     ) -> None:
-        """Learn from documents in another order in each epoch; keep the average of the weights after the first epoch.
+        """Train on the documents, shuffled in each epoch; average the weights from the second epoch on.
 
-        :param index: gives the arrays of :func:`learn_choices` of a document.
+        :param index: returns the arguments of :func:`learn_choices` for a document.
         """
         squares, average = np.ones_like(self.weights), np.zeros_like(self.weights)
         order, shuffler, averaged = list(examples), random.Random(seed), 0
@@ -93,12 +93,12 @@ def learn_choices(
     weights: Array, squares: Array, none: Array, candidates: Array, offsets: Array, right: Array, costs: Array, rate: float,
     least: float,
 ) -> None:  # fmt: skip
-    """Learn from one document by softmax-margin with latent right candidates, with AdaGrad after each choice.
+    """Train on one document by softmax-margin with latent right candidates, with an AdaGrad update after each choice.
 
     Choice m has the candidates offsets[m]:offsets[m + 1] and "none" as the last; "none" is right where no candidate is.
 
     :param none: (M, features) and :param candidates: (N, features) indices of weights.  :param right: (N,) right candidates.
-    :param costs: of a candidate where none is right, of "none" where one is, of a wrong candidate.
+    :param costs: cost of a false link, of a missed link, and of a wrong antecedent.
     """
     for m in range(len(none)):
         first, size = offsets[m], offsets[m + 1] - offsets[m]

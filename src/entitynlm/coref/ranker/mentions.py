@@ -1,6 +1,6 @@
-"""Candidate mentions of a document by dependencies.
+"""Candidate mentions of a document from its dependency trees.
 
-Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
+Candidates favour recall: every nominal head has a few spans, and the ranker leaves most of them unlinked.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from entitynlm.text.document import Document, Span
 
 
 class CandidateMention(NamedTuple):
-    """A span with its head token; ``variant`` says how it was cut out of the subtree (0: all of it)."""
+    """A span with its head token; ``variant`` tells how it was cut from the head's subtree (0: the whole subtree)."""
 
     span: Span
     head: int
@@ -17,7 +17,7 @@ class CandidateMention(NamedTuple):
 
 
 def has_syntax(document: Document) -> bool:
-    """Say whether mentions can be found by rule, which needs part-of-speech tags and a dependency tree."""
+    """Tell whether a document has the part-of-speech tags and dependencies from which mentions are found."""
     tagged = "pos" in document.columns or "upos" in document.columns
     return tagged and document.heads is not None and any(head >= 0 for head in document.heads)
 
@@ -35,7 +35,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", '"': '"', "
 
 
 def find_by_dependencies(document: Document) -> list[CandidateMention]:
-    """For each nominal head its subtree without what is outside of the phrase; also without conjuncts and appositions."""
+    """Find for each nominal head its subtree without material outside the phrase; also without conjuncts and appositions."""
     tree = _Tree(document)
     found: dict[Span, CandidateMention] = {}
     for head in range(len(document)):

@@ -32,7 +32,7 @@ COSTS = np.array([0.1, 3.0, 1.0])  # of a false link, a missed one, a wrong one
 class RankerExample:
     """A document's candidate mentions and their possible antecedents as columns of hashes.
 
-    :ivar i: (N,) mentions of N pairs and :ivar j: their antecedents, for each mention the nearest first.
+    :ivar i: (N,) mentions of N pairs and :ivar j: (N,) their antecedents, the nearest of each mention first.
     """
 
     def __init__(self, document: Document, mentions: Sequence[CandidateMention]) -> None:
@@ -47,7 +47,7 @@ class RankerExample:
         self.offsets = np.searchsorted(self.i, np.arange(len(ordered) + 1))
 
     def find_right(self, key: Document) -> NDArray[np.bool_]:
-        """(N,) whether both mentions of a pair are of one entity of the key."""
+        """(N,) whether both mentions of a pair belong to one entity of the key."""
         entities = {
             m.span: n for n, entity in enumerate(drop_singletons(key).entities) for m in entity.mentions
         }
@@ -65,9 +65,9 @@ class RankerExample:
 
 
 class Ranker:
-    """A ranker of antecedents, made from annotated documents.
+    """A ranker of antecedents, trained on annotated documents.
 
-    Mentions are found by dependencies where all training documents have syntax, else by a learned finder.
+    Mentions are found from dependencies where all training documents have them, else by a trained span classifier.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Ranker:
         self.model.learn(pairs, index, COSTS, epochs=EPOCHS, seed=seed, progress=progress)
 
     def score(self, document: Document) -> AntecedentScores:
-        """Score all possible antecedents relative to "none"."""
+        """Score all possible antecedents of each mention relative to "no antecedent"."""
         example = RankerExample(document, find_mentions(document, self.finder))
         new = self.model.score(NEW_TEMPLATES, example.attributes)
         scores = (self.model.score(PAIR_TEMPLATES, example.columns) - new[example.i]).tolist()

@@ -1,7 +1,7 @@
-"""A learned finder of mention spans, for texts without syntax (LitBank, plain text).
+"""A span classifier that finds mentions in texts without syntax (LitBank, plain text).
 
-Every span of up to :data:`LONGEST_SPAN` words is a yes-or-no question to a linear model over hashed features: the words at its
-borders and around it, its likely head and its length.
+A linear model over hashed features classifies every span of up to :data:`LONGEST_SPAN` words: by the words at its borders and
+around it, its likely head and its length.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ SPAN_TEMPLATES = (
 
 
 class SpanFinder:
-    """Finds the spans that are likely to be mentions; made from annotated documents."""
+    """Classifies spans as mentions; trained on annotated documents."""
 
     def __init__(self, documents: Sequence[Document], *, seed: int) -> None:
         self.model = LinearModel(FINDER_WEIGHTS, FINDER_RATE, LEAST_DOUBT)
@@ -61,7 +61,7 @@ class SpanFinder:
         self.model.learn(examples, index, np.zeros(3), epochs=FINDER_EPOCHS, seed=seed)
 
     def find(self, document: Document) -> list[Span]:
-        """List the likely spans in text order; of crossing ones the likelier."""
+        """List the likely spans in text order; of crossing spans the more probable one."""
         spans, columns = list_spans(document)
         scores = self.model.score(SPAN_TEMPLATES, columns)
         first, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T

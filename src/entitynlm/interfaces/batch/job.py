@@ -1,10 +1,11 @@
-"""A batch job: its folder, in which nothing is lost or doubled whenever it is stopped, and the processes that do its shards.
+"""A batch job: its folder, which is consistent whenever the job is stopped, and the processes that work on its shards.
 
     DIR/shards/NAME.…             the outputs of a shard
     DIR/failed/NAME.failed.jsonl  its documents that failed, with the reason (if there are any)
-    DIR/manifest.jsonl            the job's settings, then a record of each shard that is done, in the end in their order
+    DIR/manifest.jsonl            the job's settings, then a record of each finished shard, finally in their order
 
-A shard without a record is done again, and gives the same bytes: every worker has one thread, which the last digits depend on.
+A shard without a record is done again with the same bytes: every worker has one thread, because the last digits depend on the
+number of threads.
 """
 
 import contextlib
@@ -41,7 +42,7 @@ FATAL = (ConfigError, ModelError, MissingExtraError)  # every other document wou
 
 
 class Shard(msgspec.Struct, frozen=True):
-    """The documents that one worker handles at a time: those of a file, or of consecutive lines of one."""
+    """The documents that one worker handles at a time: a file, or consecutive lines of a file."""
 
     name: str  # of its outputs, without an ending
     path: bytes  # absolute, because workers may have another working folder; a name need not be UTF-8
@@ -56,7 +57,7 @@ class Shard(msgspec.Struct, frozen=True):
 def plan_shards(
     named: Sequence[str], documents: int = 1000, *, format: str | None = None, out: Path | None = None
 ) -> list[Shard]:
-    """Cut files and folders into shards of at most so many JSON lines, in their order; the folder ``out`` is left out."""
+    """Cut files and folders into shards of at most this many JSON lines, in their order; skip the folder ``out``."""
     shards: list[Shard] = []
     texts = [(path, file.encode("utf-8", "replace").decode()) for path, file in list_texts(named, out)]
     for (path, file), name in zip(texts, distinguish(strip_endings(file) for _, file in texts), strict=True):
@@ -71,19 +72,19 @@ def plan_shards(
 
 
 def find_format(path: str | Path, format: str | None) -> str:
-    """Name the format of a file: the one that is given, or that its content shows."""
+    """Return the given format, or recognise the file's format from its content."""
     return (get_format(format) if format else recognise_format(str(path), read_sample(path))).name
 
 
 def hash_input(path: Path, file: str) -> str:
-    """Hash a file and its name, after which documents are called; brat's annotation has its text beside it."""
+    """Hash a file with its name, which document ids contain, and with the text beside a brat annotation."""
     files = (path, path.with_suffix(".txt")) if path.suffix == ".ann" else (path,)
     hashes = [hash_file(one) if os.access(one, os.R_OK) else "" for one in files]
     return hashlib.sha256("\0".join([file, *hashes]).encode()).hexdigest()
 
 
 def cut_lines(whole: Shard, documents: int) -> Iterator[Shard]:
-    """Cut a file of JSON lines after every so many documents; an empty line is none."""
+    """Cut a file of JSON lines after this number of documents; an empty line is no document."""
     line = number = 0
     with Path(os.fsdecode(whole.path)).open("rb") as stream:
         for count in itertools.count():
@@ -100,7 +101,7 @@ def cut_lines(whole: Shard, documents: int) -> Iterator[Shard]:
 
 
 def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> Iterator[Document]:
-    """Read the documents of a shard; ``fail`` is told of a file or record that can't be read, and reading goes on."""
+    """Read the documents of a shard; report a file or record that can't be read to ``fail``, and go on."""
     path = os.fsdecode(shard.path)
     try:
         if find_format(path, format) != "jsonl":
@@ -135,7 +136,7 @@ RAY = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_
 
 
 class ShardRecord(msgspec.Struct):
-    """A shard that is done. It has no times in it: a job gives the same bytes wherever and however often it runs."""
+    """The record of a finished shard; it has no times, so that a job gives the same bytes wherever and however often it runs."""
 
     name: str
     input: str
@@ -147,7 +148,7 @@ class ShardRecord(msgspec.Struct):
 
 
 def read_job(folder: Path) -> tuple[dict[str, Any], list[ShardRecord]] | None:
-    """Read settings and records of what was done before; a line that a killed process left unfinished is no record."""
+    """Read settings and records of an earlier run; skip an unfinished last line, which a killed process left."""
     try:
         first, *lines = (folder / MANIFEST).read_bytes().splitlines(keepends=True)
         whole = [msgspec.json.decode(line, type=ShardRecord) for line in lines if line.endswith(b"\n")]
@@ -178,7 +179,7 @@ def open_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -
 def keep_whole(
     folder: Path, records: Iterable[ShardRecord], shards: Iterable[Shard]
 ) -> dict[str, ShardRecord]:
-    """Keep the records of shards whose input and outputs have the recorded hashes; remove the recorded outputs of others."""
+    """Keep the records of shards whose input and outputs have the recorded hashes; remove the outputs of the other records."""
     planned = {shard.name: shard.digest for shard in shards}
     kept = {}
     for record in records:
@@ -194,25 +195,25 @@ def keep_whole(
 
 
 def add_record(folder: Path, record: ShardRecord) -> None:
-    """Note that a shard is done."""
+    """Append the record of a finished shard."""
     with (folder / MANIFEST).open("ab") as stream:
         stream.write(msgspec.json.encode(record) + b"\n")
 
 
 def write_lines(path: Path, items: Iterable[Any]) -> None:
-    """Write JSON lines, all of them or nothing."""
+    """Write JSON lines atomically."""
     write_text(path, "".join(msgspec.json.encode(item).decode() + "\n" for item in items))
 
 
 @functools.lru_cache(maxsize=1)
 def load_once(model: ModelOptions) -> "Pretrained":
-    """Load a worker's model when its first shard needs it, and keep it for the next ones."""
+    """Load a worker's model for its first shard, and keep it for later shards."""
     return model.load(Terminal(quiet=True))
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Do the shards of a job; it is sent to every process."""
+    """Works on the shards of a job; a copy is sent to every process."""
 
     model: ModelOptions
     out: Path
@@ -258,7 +259,7 @@ class Worker:
         return record
 
     def process_row(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Do a shard as a row of Ray Data; an error is part of the result, because Ray would wrap it in its own."""
+        """Process a shard as a row of Ray Data; an error is part of the result, because Ray would wrap a raised one."""
         try:
             return {"record": msgspec.json.encode(self.process(row["item"])), "error": ""}
         except EntityNLMError as error:
@@ -266,7 +267,7 @@ class Worker:
 
 
 def run_local(worker: Worker, shards: Sequence[Shard], workers: int) -> Iterator[ShardRecord]:
-    """Yield the records of shards as they are done, by processes that end with this one, however that ends."""
+    """Yield the records of finished shards from local processes, which end when this process ends."""
     os.environ.update(ONE_THREAD)  # for the processes that are started now
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(shards)), context, end_with_parent) as pool:

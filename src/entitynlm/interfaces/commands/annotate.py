@@ -34,7 +34,7 @@ class AnnotationOptions:
     exact: bool = False
 
     def annotate(self, load: "Callable[[], Pretrained]", document: Document, *, model: str) -> Document:
-        """Find the document's mentions and entities; formats that keep metadata will have the model's name."""
+        """Find the document's mentions and entities, and add the model's name to its metadata."""
         from entitynlm.coref.annotation import annotate_document
 
         chosen: dict[str, Any] = {
@@ -120,7 +120,7 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal) -> None:
 
 
 def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:
-    """Counts, speed, and every entity with its mentions."""
+    """Collect counts, speed, and every entity with its mentions."""
 
     def describe(mention: Any) -> dict[str, Any]:
         found = {name: float(value) for name, value in mention.attributes if name.endswith("confidence")}

@@ -52,7 +52,7 @@ class CharacterOptions:
         return self.mentions == "found" or (self.mentions == "auto" and not document.mentions)
 
     def list(self, load: "Callable[[], Pretrained]", document: Document) -> Cast:
-        """List the characters of a document, with the mentions and quotations that it has or that the model finds."""
+        """List the characters of a document, with its own mentions and quotations or those that the model finds."""
         if self.mentions == "given":
             check_mentions(document, "--mentions given")
         if self.needs_model(document):

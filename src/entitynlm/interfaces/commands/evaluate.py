@@ -1,4 +1,4 @@
-"""Measure models: the tables of the paper, for a model that is given or from training."""
+"""Measure models: the tables of the paper for a given model or from training, and whole novels."""
 
 import resource
 import time

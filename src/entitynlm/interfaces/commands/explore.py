@@ -56,7 +56,7 @@ def explore(
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a socket at the address, or say what is wrong with it."""
+    """Open a socket at the address, or raise an error that says what is wrong with it."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)

@@ -122,7 +122,7 @@ def write_plan(
 
 
 class WordStream:
-    """Print continuations, the first one word by word while it is generated; mentions stand in brackets unless it is plain."""
+    """Print continuations, the first one word by word during generation; mentions are in brackets unless it is plain."""
 
     def __init__(self, terminal: Terminal, count: int, *, plain: bool) -> None:
         self.terminal, self.count, self.plain = terminal, count, plain
@@ -130,7 +130,7 @@ class WordStream:
         self.numbers: dict[int, int] = {}  # as the entities are shown, in the order of their first mention
 
     def add(self, number: int, word: "GeneratedWord", text: str) -> None:
-        """Print a word of the first continuation; others, which are generated beside it, wait for their ends."""
+        """Print a word of the first continuation; the others, which are generated together with it, are printed at their end."""
         from rich.text import Text
 
         from entitynlm.interfaces.views import colour_of, write_subscript
@@ -151,7 +151,7 @@ class WordStream:
         self.terminal.print(Text(gap) + Text(own + after, style=style), end="", soft_wrap=True)
 
     def finish(self, number: int, story: Continuation) -> None:
-        """Print a continuation, unless its words are there already, and who is who in it and who of the cast is missing."""
+        """Print a continuation, unless its words are printed already, and its entities and the missing members of the cast."""
         from rich.text import Text
 
         from entitynlm.interfaces.views import colour_of, list_numbers, render_document

@@ -1,4 +1,4 @@
-"""``entitynlm models``: the models that are here, and whether the language model of the better one is."""
+"""``entitynlm models``: the packaged models, and whether the language model of the larger one is installed."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def models(*, terminal: Terminal) -> None:
 
 
 def _describe(name: str) -> dict[str, Any]:
-    """Read a model's configuration; ``state`` says whether the language model that it stands on is here."""
+    """Describe a model by its configuration; ``state`` says whether its language model is installed."""
     folder = PACKAGED_MODELS / name
     stored, own = read_json(folder / CONFIG_FILE), read_language_model(folder)
     state = "ready"

@@ -81,7 +81,7 @@ class TableOptions(SurprisalOptions):
     top_words: Annotated[int, typer.Option(metavar="N", min=0, max=1000)] = 0
 
     def list_tables(self) -> Tables:
-        """List the tables, which have the columns that are asked for."""
+        """List the tables, with the columns that were asked for."""
         from entitynlm.lm.surprisal import MentionRow, get_token_row
 
         tokens = get_token_row(self.top_words), attrgetter("tokens")
@@ -202,7 +202,7 @@ def surprisal(
 def cite(
     model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions, terminal: Terminal
 ) -> dict[str, Any]:
-    """Name what a paper has to cite, also in a remark on one line: version, model with its language model, settings."""
+    """Return and print what a paper has to cite: version, model with its language model, settings."""
     from entitynlm import __version__
     from entitynlm.lm.surprisal import choose_samples
     from entitynlm.model.loading import describe_model
@@ -251,7 +251,7 @@ def write_items(
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
-    """Counts and means of one document, and the speed where that was measured."""
+    """Collect counts and means of one document, and the speed where it was measured."""
     mean = tables.total / tables.words if tables.words else None
     errors = [row.error for row in tables.tokens if row.error is not None]
     referents = [row.referent_surprisal for row in tables.mentions if row.referent_surprisal is not None]

@@ -1,4 +1,4 @@
-"""``entitynlm sweep``: search for the best settings of a training with Optuna, whose storage processes and machines share."""
+"""``entitynlm sweep``: search for the best settings of a training with Optuna; processes and machines share its storage."""
 
 import hashlib
 import json
@@ -102,7 +102,7 @@ def write_settings(path: Path, settings: Settings) -> None:
 
 
 def load_space(source: str | Path) -> Space:
-    """Load a space, the paper's or that of a file: the values of each setting, or a range of numbers."""
+    """Load a search space, the paper's or a file's: the values of each setting, or a range of numbers."""
     distribution = require("optuna.distributions", extra="scale", purpose="a space").FloatDistribution
     path = PAPER_GRID if source == "paper" else Path(source)
     space = load_toml(path)
@@ -120,7 +120,7 @@ def load_space(source: str | Path) -> Space:
 
 
 def draw_settings(space: Space, trial: Any) -> dict[str, Any]:
-    """Draw the settings of a trial, as changes like ``{"model.dropout": 0.5}``; a table has settings that change together."""
+    """Draw a trial's settings as changes such as ``{"model.dropout": 0.5}``; a table groups settings that change together."""
     changes: dict[str, Any] = {}
     for name, values in space.items():
         if isinstance(values, dict):
@@ -139,7 +139,7 @@ def label_values(values: list[Any]) -> list[Any]:
 
 
 def open_study(storage: str | None, folder: Path, space: Space, definition: list[Any], seed: int) -> Any:
-    """Open the study of the folder's name, or make it; one that was begun with another definition is refused."""
+    """Open or make the study of the folder's name; a study with another definition is refused."""
     import optuna
     from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
     from sqlalchemy.pool import NullPool
@@ -175,13 +175,13 @@ def open_study(storage: str | None, folder: Path, space: Space, definition: list
 
 
 def count_points(space: Space) -> int | None:
-    """Count the points of a grid, each of which is tried once; None where the space has ranges."""
+    """Count the points of a grid; None where the space has ranges."""
     lists = [values for values in space.values() if isinstance(values, list)]
     return math.prod(map(len, lists)) if len(lists) == len(space) else None
 
 
 def count_left(study: Any, space: Space, trials: int | None) -> int:
-    """Count the trials that are still to be finished: of a grid, its points; an interrupted trial is not finished."""
+    """Count the trials that are not finished: of a grid, its points; an interrupted trial is not finished."""
     found = (one for one in list_trials(study) if one["state"] in ("complete", "pruned", "fail"))
     done = [json.dumps(one["settings"], sort_keys=True) for one in found]
     points = count_points(space)
@@ -212,13 +212,13 @@ def try_point(make_settings: Callable[[Any], Settings], run: Callable[..., Any],
 
 
 def explain(error: Exception) -> str:
-    """Say in one line why a database can't be used, without its address, which may have a password."""
+    """Say in one line why a database can't be used, without its address, which may contain a password."""
     reason = str(getattr(error.__cause__ or error, "orig", error.__cause__ or error)).splitlines()[0]
     return reason.replace("database or disk is full", "No space left on device")
 
 
 def list_trials(study: Any) -> list[dict[str, Any]]:
-    """Describe all trials, the best first; a failure without a reason is an interruption, after which a trial is tried again."""
+    """Describe all trials, the best first; a failure without a reason is an interruption, after which the trial is repeated."""
     found = [
         {
             "trial": trial.number,

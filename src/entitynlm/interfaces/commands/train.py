@@ -147,7 +147,7 @@ def train_resolver(
     seed: int,
     resume: bool,
 ) -> dict[str, Any]:
-    """Train the resolver into a model, unless that is resumed and has one, and score it; give nothing if interrupted."""
+    """Train the resolver into a model, unless a resumed model has one, and score it; None if interrupted."""
     from entitynlm.coref.resolver import Resolver
     from entitynlm.coref.resolver_training import fit_resolver, score_annotation
 
@@ -166,7 +166,7 @@ def train_resolver(
 
 
 def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) -> None:
-    """Check that a pretrained language model can be read, and is not asked to start from an LSTM or to be its own baseline."""
+    """Check that a pretrained language model can be read, and that no part of the training contradicts it."""
     name = strip_prefix(settings.model.backbone)
     if name is None:
         return
