@@ -1,4 +1,4 @@
-"""Figures of the paper: its three tables' titles, corpora, systems and figures; and the settings that the package carries."""
+"""The paper's three tables (titles, corpora, systems and figures), and the settings that the package carries."""
 
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,6 @@ PREDICTION_SYSTEMS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ens
 
 
 def load_packaged_settings(name: str) -> dict[str, Any]:
-    """Load settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word."""
+    """Load packaged settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word."""
     sections = load_toml(Path(__file__).parents[1] / "resources" / "experiments" / f"{name}.toml")
     return {f"{section}.{key}": value for section, found in sections.items() for key, value in found.items()}

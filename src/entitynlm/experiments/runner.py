@@ -1,6 +1,6 @@
-"""The runner of all experiments: a model that is stored in the folder is not trained again, so the same call goes on.
+"""The runner of all experiments: models in its folder are not trained again, so the same call continues a stopped one.
 
-Models made with other settings are never overwritten, since they may have taken hours.
+Models trained with other settings are never overwritten, because they may have taken hours.
 """
 
 import json
@@ -26,7 +26,7 @@ Documents = Mapping[str, Sequence[Document]]  # documents by split
 
 @dataclass(frozen=True)
 class Runner:
-    """Trains models in a folder; an experiment with a given model needs none."""
+    """Trains models in a folder; an experiment with a given model needs no runner."""
 
     folder: Path | None = None
     device: str = "cpu"
@@ -38,7 +38,7 @@ class Runner:
         return self.folder / name
 
     def check_corpus(self, documents: Documents) -> None:
-        """Refuse a folder whose models were trained on other documents, by the checksums that the folder keeps."""
+        """Refuse a folder whose models were trained on other documents, by the checksums in the folder."""
         marks = {}
         for split, found in documents.items():
             checksum = 0

@@ -1,4 +1,4 @@
-"""Result tables of all experiments: figures with their errors, the paper's beside them, and remarks; as Markdown and as JSON."""
+"""Result tables of all experiments: figures with their errors beside the paper's, and remarks; as Markdown and as JSON."""
 
 import math
 import statistics
@@ -14,7 +14,7 @@ NOTICE = (
 
 @dataclass(frozen=True)
 class Figure:
-    """A number as it is printed; its error is a standard deviation, a standard error or half an interval, as the table says."""
+    """A number as it is printed; its error is a standard deviation, a standard error or half an interval, as its table says."""
 
     value: float
     error: float | None = None
@@ -26,18 +26,18 @@ class Figure:
 
     @classmethod
     def over_seeds(cls, values: Sequence[float]) -> "Figure":
-        """Take the mean and the standard deviation over trainings with several seeds."""
+        """Compute the mean and the standard deviation over trainings with several seeds."""
         return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
     @classmethod
     def with_error(cls, value: float, error: float) -> "Figure":
-        """Make a figure of an estimate; an error of zero (an exact figure) or nan (not known) is left out."""
+        """Make a figure from an estimate; an error of zero (exact) or nan (unknown) is left out."""
         return cls(value, error if math.isfinite(error) and error > 0 else None)
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One system: figures (or words) by column, the paper's, and whether the figures may be compared with other rows'."""
+    """One system: figures (or words) by column, the paper's figure, and whether its figures may be compared with other rows'."""
 
     system: str
     cells: Mapping[str, Figure | str]
@@ -48,7 +48,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Systems compared on the same documents; the column of the paper's figures needs a ``paper_corpus``."""
+    """Systems compared on the same documents; the column with the paper's figures needs a ``paper_corpus``."""
 
     title: str
     columns: tuple[str, ...]
@@ -75,7 +75,7 @@ class ResultTable:
         return found
 
     def is_number(self, column: int) -> bool:
-        """Tell whether a column of the heading has figures, which are set to the right."""
+        """Tell whether a column has figures, which are aligned right."""
         if 0 < column <= len(self.columns):
             name = self.columns[column - 1]
             return any(isinstance(row.cells.get(name), Figure) for row in self.rows)
@@ -106,5 +106,5 @@ def _list_markdown(table: ResultTable) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Replace the signs that would break a Markdown table."""
+    """Escape the characters that would break a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

@@ -32,7 +32,7 @@ LIKELIHOOD = "likelihood"
 
 @dataclass(frozen=True)
 class Perplexities:
-    """The scores of each split, one for each seed of the training; a model that was given has no seed."""
+    """The scores of each split, one for each seed of the training; a given model has one without a seed."""
 
     by_split: Mapping[str, Sequence[SplitScores]]
     sampling: Sampling
@@ -60,7 +60,7 @@ class Perplexities:
 
 @dataclass(frozen=True)
 class LanguageModelling:
-    """Documents, likelihoods and sampling of a measurement; a 5-gram row needs training documents."""
+    """Documents, likelihoods and sampling of a measurement; the 5-gram row needs training documents."""
 
     documents: Documents
     runner: Runner
@@ -70,7 +70,7 @@ class LanguageModelling:
     ngram: bool = True
 
     def evaluate(self, pretrained: Pretrained) -> Perplexities:
-        """Measure a given model beside its LSTM; a remark tells of rows that are missing."""
+        """Measure a given model and its LSTM; remarks name the rows that are missing."""
         say = self.runner.progress.message
         if pretrained.language_model is None:
             say("remark: no RNNLM row: the model has none (train with --parts rnnlm)")
@@ -97,7 +97,7 @@ class LanguageModelling:
         return Perplexities(by_split, self.sampling, seeds)
 
     def _measure(self, pretrained: Pretrained) -> dict[str, SplitScores]:
-        """Measure every split, with a 5-gram that is estimated over the same words."""
+        """Measure every split, with a 5-gram estimated over the same words."""
         progress, encoder, ngram = self.runner.progress, pretrained.encoder, None
         if self.ngram and "train" in self.documents and isinstance(encoder.tokenizer, Vocabulary):
             train = track(progress, "5-gram: reading", self.documents["train"])
@@ -118,7 +118,7 @@ class LanguageModelling:
 
 
 def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> ExperimentResult:
-    """Make the table and the figures; ``facts`` go to the figures as they are."""
+    """Make the table and the figures; ``facts`` are added to the figures."""
     pooled = found.pool()
     splits = {split: scores.to_dict() for split, scores in pooled.items()}
     for split, values in splits.items() if found.seeds else ():

@@ -1,10 +1,10 @@
 """The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
 
-OUT/model and OUT/fold-<n>/model have EntityNLM, and that of a fold.
+OUT/model and OUT/fold-<n>/model have EntityNLM. The rows are the baseline's one best, its candidates reranked, and the oracle.
+The baseline is another system, or our ranker.
 
-The rows are the baseline's one best, its candidates reranked, and the oracle. The baseline is another system, or our ranker.
-Weights are searched on the split called ``dev`` and used on all of them. In a cross-validation every document is tested once, by
-a ranker, a model and weights that have not seen it: with F folds, fold f is tested, the next one is for development (stopping,
+Weights are searched on the split called ``dev`` and used on all splits. In a cross-validation every document is tested once, by a
+ranker, a model and weights that have not seen it: with F folds, fold f is tested, the next one is for development (stopping,
 weights), and the others are trained on.
 """
 
@@ -43,7 +43,7 @@ Rows = Mapping[str, CorpusCounts]  # by the name of a system, the counts of ever
 
 @dataclass(frozen=True)
 class KeyedSplit:
-    """Documents and their keys in one order; ``singletons``: whether mentions without coreference are part of the answer."""
+    """Documents and their keys in one order; ``singletons``: whether singletons are part of the answer."""
 
     name: str
     documents: Sequence[Document]
@@ -70,14 +70,14 @@ def make_splits(documents: Documents) -> list[KeyedSplit]:
 
 @dataclass(frozen=True)
 class Block:
-    """A baseline and the systems that rerank its candidates: rows by split, and the weights found on dev."""
+    """A baseline and the systems that rerank its candidates: rows by split, and the weights searched on dev."""
 
     title: str
     rows: Mapping[str, Rows]
     weights: Mapping[str, SearchResult] = field(default_factory=dict)
 
     def to_figures(self, *, trials: int = TRIALS, seed: int = 0) -> dict[str, Any]:
-        """List the figures of every row, its weights, and its difference from the block's first row with the p-value."""
+        """List the figures of every row, its weights, and its difference from the first row with the p-value."""
         splits = {}
         for split, rows in self.rows.items():
             first = next(iter(rows.values()))
@@ -100,8 +100,8 @@ class Block:
 class Coreference:
     """Settings of Table 2.
 
-    :param k: the number of candidates of a document, and :param methods: how they are made (``swaps`` is the paper's way).
-    :param seed: of the randomisation test and of all trainings.
+    :param k: number of candidates of a document, and :param methods: how they are made (``swaps`` is the paper's method).
+    :param seed: seed of the randomisation test and of all trainings.
     """
 
     runner: Runner
@@ -118,11 +118,11 @@ class Coreference:
         read_baseline: Callable[[KeyedSplit], Sequence[Ranked]] | None = None,
         title: str = OUR_RANKER,
     ) -> Block:
-        """Rerank candidates by the given model; without one there are the baseline and its oracle.
+        """Rerank candidates by the given model; without a model there are the baseline and its oracle.
 
-        :param names: of the splits to measure.
-        :param read_baseline: gives the candidates of a split; None: those of a ranker that is trained on the split ``train``.
-        :param title: of the baseline.
+        :param names: names of the splits to measure.
+        :param read_baseline: reads the candidates of a split; None: candidates of a ranker trained on the split ``train``.
+        :param title: title of the baseline.
         """
         splits = make_splits({name: documents[name] for name in names})
         if read_baseline is None:
@@ -147,7 +147,7 @@ class Coreference:
         return blocks
 
     def train(self, name: str, documents: Documents, settings: Settings) -> Pretrained:
-        """Train EntityNLM where it is not stored."""
+        """Train EntityNLM unless it is stored."""
         tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
         return self.runner.train(name, documents, settings, parts=(*tuned, "generative"), seed=self.seed)
 
@@ -198,7 +198,7 @@ class Coreference:
 
 
 def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:
-    """Divide documents ``count`` times into train, dev and test, so that each one is tested once and is development once."""
+    """Divide documents ``count`` times into train, dev and test, so that each document is in test once and in dev once."""
     if not 3 <= count <= len(documents):
         raise ConfigError(
             f"{len(documents)} documents can't be divided into {count} folds; there must be three at least"
@@ -225,7 +225,7 @@ def join_folds(folds: Sequence[Block]) -> Block:
 def describe(
     found: Sequence[Block], experiment: Coreference, *, corpus: str, facts: Mapping[str, Any]
 ) -> ExperimentResult:
-    """Make the tables and figures of one block, or of folds joined; ``facts`` go to the figures as they are."""
+    """Make the tables and figures of one block, or of joined folds; ``facts`` are added to the figures."""
     joined = join_folds(found) if len(found) > 1 else found[0]
     block = joined.to_figures(trials=experiment.trials, seed=experiment.seed)
     figures = {
@@ -266,6 +266,6 @@ def make_coref_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tup
 
 
 def get_paper_figure(name: str) -> float | None:
-    """Get the paper's CoNLL score for a row of a kind that the paper has: the one best, or swaps (or given lists) reranked."""
+    """Return the paper's CoNLL score of the same kind of row: the one best, or swaps (or given lists) reranked."""
     method, _, system = name.rpartition(": ")
     return COREF_F1.get(system) if method in ("", "swaps", GIVEN) else None

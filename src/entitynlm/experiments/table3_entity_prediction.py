@@ -1,6 +1,6 @@
 """The paper's Table 3: which entity is mentioned next, by baselines, EntityNLM and people, for a given model or from training.
 
-OUT/seed-<n>/ has EntityNLM, and with it our own predictor, a network on EntityNLM's states.
+OUT/seed-<n>/ has EntityNLM with our own predictor, a network on EntityNLM's states.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks o
 class Predictors:
     """Measures the rows, each once.
 
-    :param folder: the model's folder, where our predictor is stored once it is trained; None: nowhere.
+    :param folder: the model's folder, where our predictor is stored after its training; None: it is not stored.
     """
 
     experiment: "EntityPrediction"
@@ -100,7 +100,7 @@ class Predictors:
 
 
 def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
-    """Return the rows asked for in the table's order; by default all that can be made."""
+    """Return the named rows in the table's order; by default all rows that can be made."""
     if names:
         return [name for name in PREDICTION_SYSTEMS if name in names]
     missing = (() if model else NEEDS_MODEL) + (() if human else ("human",))
@@ -109,7 +109,7 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class EntityPrediction:
-    """Slots that are asked about, and documents (train, dev) that rows are learned from."""
+    """The slots to predict, and the documents (train, dev) that rows are trained on."""
 
     documents: Documents
     stories: Sequence[SlottedStory]
@@ -143,9 +143,9 @@ class EntityPrediction:
     def reproduce(
         self, names: Sequence[str], settings: Settings, seeds: Sequence[int] = (1,)
     ) -> dict[int, list[PredictionRow]]:
-        """Measure rows by seed, with EntityNLM and our predictor trained where they are not stored.
+        """Measure rows by seed, after training EntityNLM and our predictor where they are not stored.
 
-        With several seeds there are rows of their networks together, too.
+        Several seeds also have rows that average their networks.
         """
         tables: dict[int, list[PredictionRow]] = {}
         for seed in seeds:
@@ -172,7 +172,7 @@ class EntityPrediction:
 def describe(
     tables: Mapping[int, Sequence[PredictionRow]], *, corpus: str, split: str, facts: Mapping[str, Any]
 ) -> ExperimentResult:
-    """Make the table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
+    """Make the table of the first seed with means over all seeds, and the figures; ``facts`` are added to the figures."""
     first = next(iter(tables.values()))
     by_seed = {
         name: [round(row.accuracy, 2) for rows in tables.values() for row in rows if row.name == name]

@@ -1,7 +1,7 @@
 """Language modelling (section 5.1): the perplexity of held-out words by a 5-gram, an LSTM and EntityNLM.
 
-Every row is over the same words of the same documents (``scores`` says which rows may be compared). Rows that need the annotation
-are left out where there is none.
+All rows are over the same words of the same documents (``scores`` says which rows may be compared). Rows that need annotation are
+left out where there is none.
 """
 
 import math
@@ -28,11 +28,11 @@ BARE_MODEL, FINE_TUNED = "language model", "language model, fine-tuned"
 
 @dataclass(frozen=True)
 class Sampling:
-    """The settings of estimates of P(X).
+    """Settings of estimates of P(X).
 
-    :param particles: N, samples per document and repeat.
-    :param repeats: independent estimates, of which the mean is taken and whose standard deviation gives the error.
-    :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
+    :param particles: N, number of particles per document and repeat.
+    :param repeats: number of independent estimates, whose mean is taken and whose spread gives the error.
+    :param prior_share: share of P's own distribution that is mixed into Q's (0: Q unchanged, as in the paper).
     """
 
     particles: int = 100
@@ -56,10 +56,10 @@ def measure_split(
     likelihoods: Sequence[str] = ENTITY_LIKELIHOODS,
     progress: Progress = SILENT,
 ) -> SplitScores:
-    """Measure a model, and those without entities beside it, on the documents of a split; ones without a word are left out.
+    """Measure a model and its baselines without entities on the documents of a split, without empty documents.
 
-    Without entities are the n-grams, if they are given, the model that was trained on the same text (an LSTM, or a pretrained
-    language model, fine-tuned), and a pretrained language model as it came.
+    The baselines are the n-grams, if given, the model without entities trained on the same text (an LSTM, or a fine-tuned
+    language model), and a pretrained language model as it came.
     """
     documents = [document for document in documents if len(document)]
     if not documents:
@@ -84,7 +84,7 @@ def measure_split(
 
 
 def make_bare(pretrained: Pretrained) -> LanguageModel:
-    """Make the pretrained language model that a model stands on, as it came."""
+    """Return the pretrained language model under a model, without fine-tuning."""
     tokenizer, own = pretrained.encoder.tokenizer, pretrained.get("generative").config
     config = structs.replace(own, mode="rnnlm", tuned_output=False)
     return LanguageModel(config, len(tokenizer), tokenizer.start).eval()
@@ -93,7 +93,7 @@ def make_bare(pretrained: Pretrained) -> LanguageModel:
 def measure_rnnlm(
     network: LanguageModel, documents: Sequence[EncodedDocument], progress: Progress = SILENT
 ) -> ModelScores:
-    """Measure a language model without entities: the LSTM, or a pretrained one."""
+    """Measure a language model without entities: the LSTM, or a pretrained language model."""
 
     def score(document: EncodedDocument) -> np.ndarray:
         return np.asarray(score_baseline(network, document), dtype=np.float64)
@@ -122,7 +122,7 @@ def _sum_words(
 
 @dataclass(frozen=True)
 class EntityMeasurement:
-    """EntityNLM on some documents, by its several likelihoods."""
+    """EntityNLM on some documents, by several likelihoods."""
 
     pretrained: Pretrained
     documents: Sequence[EncodedDocument]
@@ -130,7 +130,7 @@ class EntityMeasurement:
     progress: Progress = SILENT
 
     def measure(self, likelihoods: Sequence[str]) -> list[ModelScores]:
-        """Measure rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
+        """Measure rows in the order of ``ENTITY_LIKELIHOODS``; rows that need annotation only where there is any."""
         rows = []
         if "marginal" in likelihoods:
             rows.append(self._measure_marginal())
@@ -152,7 +152,7 @@ class EntityMeasurement:
         return ModelScores("EntityNLM", "marginal", tuple(found), self.sampling.describe())
 
     def _average_words(self, likelihood: Likelihood) -> ModelScores:
-        """Measure words given samples: the mean of their logarithms, or the log of their mean, by Q or as a control by P."""
+        """Measure words given samples of Q (or of P, as a control): the mean of their logarithms, or the log of their mean."""
         model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
         by_prior, reading = likelihood == "words-mean-P", int(likelihood != "words-only")
         repeats, found = self.sampling.repeats, []

@@ -1,10 +1,10 @@
 """Measure experimental items: each in a fresh context, region by region, and compare conditions within an item.
 
-Random numbers depend on the seed and the place in a text alone, so that all items have the same ones: two conditions of an item
-differ by their words and by no chance until the words differ, and equal texts have equal figures.
+Random numbers depend on the seed and the place in a text alone, so all items have the same: two conditions of an item differ by
+their words, not by chance, and equal texts have equal figures.
 
-Mentions may be marked, ``[She:Anna]``: words are then conditioned on the mentions before them, and referents are those marked. In
-items without marks, mentions are summed over, and referents are those that a reader finds on the way.
+Mentions may be marked, ``[She:Anna]``: words are then conditioned on the marked mentions before them, and referents are the
+marked ones. In items without marks, mentions are summed over, and referents are those that a reader finds on the way.
 """
 
 import csv
@@ -35,9 +35,9 @@ MARK = re.compile(r"(\[|:[\w-]+\])")
 
 @dataclass(frozen=True)
 class Item:
-    """One line of a file of items. ``regions`` are the parts of the target, ``others`` the columns that are just kept.
+    """One line of a file of items. ``regions`` are the parts of the target, ``others`` the columns that are kept unchanged.
 
-    A region that is empty has no row, and those after it keep their numbers: region 3 is the same one in all conditions.
+    An empty region has no row, and later regions keep their numbers, so that region 3 is the same in all conditions.
     """
 
     item: str
@@ -47,7 +47,7 @@ class Item:
     others: dict[str, str] = field(default_factory=dict)
 
     def make_document(self) -> tuple[Document, list[int]]:
-        """Make the text with the mentions that are marked, and find where each region starts, in characters."""
+        """Make the text with its marked mentions, and find where each region starts, in characters."""
         text, starts, marks = "", [], []
         for part in (self.context.strip(), *self.regions):
             plain, own = read_marks(part)
@@ -64,7 +64,7 @@ class Item:
 
 
 def read_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
-    """Take the marks of mentions out of a text: the text without them, and characters and entity of each mention."""
+    """Remove the marks of mentions from a text: the plain text, and characters and entity of each mention."""
     plain, opened = "", []
     found: list[tuple[int, int, str]] = []
     for part in MARK.split(text):
@@ -105,7 +105,7 @@ class RegionRow:
 class DifferenceRow:
     """Measures of a region in one condition minus those in another, of the same item; means over items have the item ``mean``.
 
-    ``n`` counts the items. The errors of means are standard errors over items; of a single item only ``difference`` has one.
+    ``n`` counts the items. Errors of means are standard errors over items; for a single item only ``difference`` has one.
     """
 
     item: str
@@ -124,8 +124,9 @@ class DifferenceRow:
 
 
 def read_items(path: str | Path) -> list[Item]:
-    """Read items from a file (``-``: standard input): a table if its first line names a column ``target``, or if it is
-    called .tsv or .csv; else one item per line.
+    """Read items from a file (``-``: standard input): from a table, or else one per line.
+
+    A table names a column ``target`` in its first line, or its file's name ends in .tsv or .csv.
     """
     path = Path(path)
     try:
@@ -161,12 +162,12 @@ def read_items(path: str | Path) -> list[Item]:
 
 
 def split_regions(text: str) -> tuple[str, ...]:
-    """Split a target at its bars into regions, which may be empty."""
+    """Split a target at its bars into regions, some of which may be empty."""
     return tuple(part.strip() for part in text.split("|"))
 
 
 def name_columns(heading: Iterable[str]) -> list[str]:
-    """Read the names of columns; our own ones may be written with capitals."""
+    """Read the names of columns; known names may be in capitals."""
     names = [name.strip() for name in heading]
     return [low if (low := name.lower()) in ITEM_COLUMNS else name for name in names]
 
@@ -174,8 +175,7 @@ def name_columns(heading: Iterable[str]) -> list[str]:
 def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
     """Read the items of a table, whose first line names the columns.
 
-    Cells stand in quotation marks where they have to, as spreadsheets write them. In a table with tabs that is not so, quotation
-    marks are text.
+    Cells are quoted as spreadsheets write them, but in a table with tabs quotation marks are text.
     """
     try:
         lines = list(parse_lines(text, delimiter, csv.QUOTE_MINIMAL))
@@ -200,7 +200,7 @@ def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
 
 
 def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
-    """Parse lines that are not empty, with their numbers; white space around cells is taken away."""
+    """Parse non-empty lines, with their numbers; white space around cells is removed."""
     options: dict[str, Any] = {"skipinitialspace": delimiter != "\t", "strict": True}
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting, **options)
     for cells in reader:
@@ -209,7 +209,7 @@ def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[t
 
 
 def check_columns(columns: Sequence[str], path: Path) -> None:
-    """Refuse a table without a column 'target', or with two columns of one name."""
+    """Refuse a table without a column 'target', or with two columns of the same name."""
     hint = "Name the columns in the first line: item, condition, context, target"
     if "target" not in columns:
         told = f"there is no column 'target' but {', '.join(columns) or 'none'}"
@@ -220,9 +220,9 @@ def check_columns(columns: Sequence[str], path: Path) -> None:
 
 @dataclass(frozen=True)
 class MeasuredItem:
-    """An item's rows, and (regions, R) how far each repeat's surprisal of a region is from the estimate, in the same unit.
+    """An item's rows, and (regions, R) the deviation of each repeat's surprisal of a region from the estimate, in the same unit.
 
-    :param mentions: those of the target, each with its region.
+    :param mentions: the target's mentions, each with its region.
     """
 
     item: Item
@@ -234,9 +234,9 @@ class MeasuredItem:
 def measure_items(
     pretrained: Pretrained, items: Iterable[Item], *, given: str = "", **options: Any
 ) -> Iterator[MeasuredItem]:
-    """Measure items one after the other; the options are those of ``measure_surprisal``.
+    """Measure items one after the other; options are those of ``measure_surprisal``.
 
-    :param given: a text that is read before the context of each.
+    :param given: text that is read before the context of each item.
     """
     for item in items:
         document, starts = replace(item, context=f"{given} {item.context}").make_document()
@@ -244,7 +244,7 @@ def measure_items(
 
 
 def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> MeasuredItem:
-    """Sum over the words of each region; a word belongs to the region that it starts in."""
+    """Sum over the words of each region; a word belongs to the region in which it starts."""
     assert tables.analysed.offsets is not None
     starts = np.array([start for start, _ in tables.analysed.offsets])
     owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
@@ -287,7 +287,7 @@ def estimate_mean_error(deviations: FloatArray) -> float | None:
 
 
 def name_conditions(items: Sequence[Item], column: str) -> list[Item]:
-    """Let the values of a column be the conditions; lines of an item that differ in their own condition become items apart."""
+    """Use the values of a column as conditions; lines that also differ in the column ``condition`` become separate items."""
     if column == "condition":
         return list(items)
     if any(column not in item.others for item in items):
@@ -304,11 +304,10 @@ MEASURES = ("surprisal", "without_entities", "referent_surprisal", "referent_ent
 
 
 def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[DifferenceRow, dict[str, str]]]:
-    """Subtract the first condition of each item from the others, region by region, and take means over items.
+    """Subtract the first condition of each item from the others, region by region, and average over items.
 
-    The first condition is that of the file, in whichever order the lines of an item stand. Repeats with the same random numbers
-    are subtracted from each other, so that chance which both conditions share cancels. With each row come the kept columns, empty
-    where the two lines differ.
+    The first condition is the first in the file, whatever the order of an item's lines. Repeats with the same random numbers are
+    subtracted from each other, so that chance common to both conditions cancels. Rows keep other columns whose values agree.
     """
     order = list(dict.fromkeys(found.item.condition for found in measured))
     by_item: dict[str, dict[str, MeasuredItem]] = {}
@@ -372,7 +371,7 @@ About = Literal["tokens", "mentions", "differences"]
 
 
 def choose_row(about: About, top_words: int = 0) -> type:
-    """Choose the type of the rows about the tokens of regions, mentions, or differences between conditions."""
+    """Choose the type of rows: tokens of regions, mentions, or differences between conditions."""
     if about == "mentions":
         return add_columns(MentionRow, "ItemMentionRow", ("item", str), ("condition", str), ("region", int))
     region_row = add_expected(RegionRow, top_words) if top_words else RegionRow
@@ -381,7 +380,7 @@ def choose_row(about: About, top_words: int = 0) -> type:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemTable(Result):
-    """Rows of regions, mentions or differences; ``kept`` names their columns that come from the file of items."""
+    """Rows of regions, mentions or differences; ``kept`` names their columns from the file of items."""
 
     about: About
     top_words: int
@@ -399,7 +398,7 @@ class ItemTable(Result):
         return replace(made, rows=tuple(made.row_type(**row) for row in made.rows))
 
     def to_pandas(self) -> Any:
-        """Make a pandas DataFrame with the columns of the table that is written."""
+        """Make a pandas DataFrame with the same columns as the written table."""
         return make_frame(self.row_type, self.rows)
 
 
@@ -423,7 +422,7 @@ def tabulate_items(measured: Sequence[MeasuredItem], about: About, top_words: in
 
 
 def name_kept(names: Iterable[str], row_type: type) -> list[str]:
-    """Name the columns that are kept as R and Python can use them: ``own_`` goes before names that are taken or no identifier."""
+    """Rename kept columns so that R and Python can use them: ``own_`` is put before names that are taken or no identifier."""
     taken = {column.name for column in fields(row_type)}
     kept: list[str] = []
     for name in names:

@@ -1,7 +1,7 @@
 """The form of a referring expression: pronoun, name, definite or indefinite description.
 
-By the document's part-of-speech tags where it has them, and by word lists and capitals otherwise. English, and coarse by
-intention: a factor with four levels, as studies of reference use it.
+It is read from the document's part-of-speech tags, or else from word lists and capitals (English): a factor with four levels, as
+studies of reference use it.
 """
 
 from collections.abc import Collection
@@ -17,9 +17,9 @@ POSSESSIVE_MARKS = frozenset({"'s", "’s", "'", "’"})
 
 
 def read_form(document: Document, mention: Mention, ordinary: Collection[str] = FUNCTION_WORDS) -> Form:
-    """Read off the form of a mention.
+    """Read the form of a mention.
 
-    :param ordinary: lower-case words that are no names where they open a sentence: those of the text, if its end is known.
+    :param ordinary: lower-case words of the text, which are no names at the start of a sentence.
     """
     tokens = document.tokens[mention.start : mention.end]
     words = [token.lower() for token in tokens]
@@ -34,7 +34,7 @@ def read_form(document: Document, mention: Mention, ordinary: Collection[str] = 
 
 
 def is_proper(document: Document, index: int, ordinary: Collection[str]) -> bool:
-    """Tell a proper noun by its tag; without one, by a capital that is not just that of a sentence's first word."""
+    """Recognise a proper noun by its tag; without one, by a capital that is not due to the start of a sentence."""
     token, tags = document.tokens[index], document.columns.get("pos") or document.columns.get("upos")
     if tags is not None and tags[index] is not None:
         return tags[index] in PROPER_TAGS

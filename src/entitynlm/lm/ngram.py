@@ -1,11 +1,11 @@
-"""The 5-gram baseline: modified Kneser-Ney over the very words that the neural models read.
+"""The 5-gram baseline: modified Kneser-Ney over the same words that the neural models read.
 
-The estimator sees word numbers instead of words. So ``<unk>`` is a word like any other to it (it stands in the training text),
-nothing in a corpus can look like one of its own symbols, and the vocabulary is the neural models' by construction. Sentence ends
-are the estimator's ``</s>``: each sentence is a line, and its end is one more word exactly where the encoder has put a ``</s>``.
-A recipe without sentence ends makes each document a line, whose end is not counted.
+The estimator sees word numbers instead of words, so that ``<unk>`` is a word like any other, no word of a corpus can look like
+one of its own symbols, and the vocabulary is that of the neural models. Each sentence is a line whose end is the estimator's
+``</s>``, predicted exactly where the encoder has a ``</s>``. In a recipe without sentence ends each document is a line, whose end
+is not counted.
 
-VariKN estimates, a library that ends the process when something is wrong, so it runs in a process of its own.
+VariKN ends its process at an error, so it runs in a process of its own.
 """
 
 import re
@@ -54,12 +54,12 @@ Gram = tuple[str, ...]
 class NgramModel:
     """p(x_t | the four words before it in the sentence), over the vocabulary of an encoder.
 
-    Estimators keep a sliver of probability for words that they have never seen. Ours goes, in equal shares, to the words of
-    the vocabulary that training did not have; where there are none it goes to ``<unk>``, which means the same. So the
-    probabilities of all words sum to one, as those of the neural models do.
+    Estimators reserve probability for unseen words. It is divided equally among the words of the vocabulary that are not in the
+    training documents; where there are none it goes to ``<unk>``. So the probabilities of all words sum to one, as those of the
+    neural models do.
 
-    :param grams: of word numbers: the probability of the last word after those before it, and the back-off weight that the
-        whole gram has as a context (both log10).
+    :param grams: by word numbers: log10 of the probability of the last word after those before it, and of the back-off weight of
+        the whole gram as a context.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class NgramModel:
         return log_probs * LOG_10
 
     def _extend(self, context: Gram = (), word: int | None = None) -> Gram:
-        """Give the context after one more word; without one, that of a sentence's first word."""
+        """Return the context after one more word; without a word, that of a sentence's first word."""
         return (*context, "<s>" if word is None else self._spelled[word])[-(ORDER - 1) :]
 
     def _score_word(self, context: Gram, word: int) -> float:
-        """Give log10 p(word | context)."""
+        """Return log10 p(word | context)."""
         if word in self._unseen:
             return self._score_stray(context) - float(np.log10(len(self._unseen)))
         log_prob = self._back_off(context, self._spelled[word])
@@ -98,12 +98,12 @@ class NgramModel:
         return log_prob
 
     def _score_stray(self, context: Gram) -> float:
-        """Give log10 of what the estimator keeps for words that no text has."""
+        """Return log10 of the probability that the estimator reserves for unseen words."""
         scores = [self._back_off(context, word) for word in STRAY]
         return float(np.logaddexp.reduce(np.array(scores) * LOG_10)) / LOG_10
 
     def _back_off(self, context: Gram, word: str) -> float:
-        """Give log10 p(word | context) by the longest gram that there is."""
+        """Return log10 p(word | context) by the longest known gram."""
         weight = 0.0
         while (found := self._grams.get((*context, word))) is None:
             if not context:
@@ -140,7 +140,7 @@ def spell(word: int, vocabulary: Vocabulary) -> str:
 
 
 def _run_varikn(documents: Sequence[Lines], arpa: Path) -> str:
-    """Write an ARPA file; returns where the discounts come from."""
+    """Write an ARPA file; returns the source of the discounts."""
     held_out = documents[HELD_OUT // 2 :: HELD_OUT] if len(documents) >= HELD_OUT else []
     rest = [d for number, d in enumerate(documents) if not held_out or number % HELD_OUT != HELD_OUT // 2]
     text, tuning, words = (arpa.with_suffix(ending) for ending in (".txt", ".tuning", ".words"))

@@ -1,19 +1,16 @@
-"""Log-probabilities of held-out documents by the models compared, and which of them are perplexities to compare.
+"""Log-probabilities of held-out documents by several models and likelihoods, and which perplexities may be compared.
 
-A perplexity is computed from one of these likelihoods:
+    exact           p(X) of the 5-gram and of the RNNLM
+    marginal        P(X) of EntityNLM, summed over all analyses by sampling: comparable with the exact ones
+    words-only      log-probabilities of the words alone, averaged over analyses drawn from Q (the paper's wording); Q has read
+                    the word before it chooses its entity, so this is no probability of the text, and not comparable
+    words-mean      log of the mean probability over these analyses, word by word: the paper's order appears in this reading,
+                    because Q leaks the word
+    words-mean-P    its control: analyses drawn from P, which has not read the word
+    joint           P(R, E, L, X) of the annotated text: for model selection, not comparable
+    given-entities  the words alone, given the annotated entities, not comparable
 
-exact           p(X) of the 5-gram and of the RNNLM
-marginal        P(X) of EntityNLM, summed over all analyses by sampling: the figure to compare with the exact ones
-words-only      log-probabilities of the words alone, averaged over analyses drawn from Q (the paper's wording); Q has seen each
-                word before it says which entity it is about, so this is no probability of the text, and not comparable
-words-mean      the same with the mean of probabilities, word by word, not of logarithms: the paper's order appears
-                in this reading, because the word leaks through Q
-words-mean-P    its control: samples of P, which have not seen the word
-joint           P(R, E, L, X) of the annotated text: selects models, and is not comparable either
-given-entities  the words alone, given the annotated entities: what perfect knowledge of them would be worth
-
-Words of one document are not independent of each other, documents are: so the test of whether one model is better than another
-and its interval take documents as their units. All logarithms are natural.
+Words of one document depend on each other, so the tests and intervals take documents as their units. All logarithms are natural.
 """
 
 import math
@@ -41,10 +38,10 @@ PAPER_PERPLEXITIES = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
 class LanguageComparison:
     """Two language models on the same documents.
 
-    :param change: of perplexity from the first to the second, as a share: -0.023 is 2.3 % less.
-    :param low: and :param high: the bounds of its 95 % interval, by bootstrap over documents.
-    :param p_value: of a two-sided sign-flip test on the documents' log-probabilities.
-    :param wins: documents that are likelier under the second.
+    :param change: relative change of perplexity from the first to the second: -0.023 is 2.3 % less.
+    :param low: and :param high: bounds of its 95 % interval, by bootstrap over documents.
+    :param p_value: p-value of a two-sided sign-flip test on the documents' log-probabilities.
+    :param wins: number of documents that are more probable under the second.
     """
 
     change: float
@@ -80,7 +77,7 @@ class ModelScores:
 
     @property
     def comparable(self) -> bool:
-        """Tell whether this is the probability of the words, as a language model gives it."""
+        """Tell whether the likelihood is a probability of the words, as a language model gives it."""
         return self.likelihood in COMPARABLE
 
     @property
@@ -152,7 +149,7 @@ class SplitScores:
 
 
 def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
-    """Take the mean log-probability of each document over trainings with several seeds, for the test over documents."""
+    """Average the log-probability of each document over trainings with several seeds, for the test over documents."""
     rows = []
     for number, row in enumerate(found[0].rows):
         own = [scores.rows[number] for scores in found]
@@ -173,13 +170,13 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
 
 
 def pool_errors(errors: Sequence[float | None]) -> float | None:
-    """Give the standard error of the mean of independent estimates; None where one is not known."""
+    """Return the standard error of the mean of independent estimates; None where an error is not known."""
     known = [error**2 for error in errors if error is not None]
     return math.sqrt(math.fsum(known)) / len(errors) if len(known) == len(errors) else None
 
 
 def check_tokens(rows: Sequence[ModelScores]) -> None:
-    """Refuse rows of one table that do not count the same words of the same documents."""
+    """Refuse rows of one table that are not over the same words of the same documents."""
     if not rows:
         raise ConfigError("there is nothing to measure: no model and no likelihood was asked for")
     expected = [(document.id, document.tokens) for document in rows[0].documents]
@@ -193,7 +190,7 @@ def check_tokens(rows: Sequence[ModelScores]) -> None:
 
 
 def compare_models(rows: Sequence[ModelScores]) -> list[tuple[str, str, LanguageComparison]]:
-    """Compare each comparable row with each one before it: (first, second, change from the first to the second)."""
+    """Compare each comparable row with each row before it: (first, second, change from the first to the second)."""
     comparable = [row for row in rows if row.comparable]
     return [
         (first.name, second.name, compare_language_models(first, second))

@@ -1,11 +1,11 @@
-"""p(word | unknown): which word it is that the vocabulary lacks, so that it has a surprisal of its own (docs/decisions/081).
+"""p(word | unknown): the surprisal of an unknown word's spelling (docs/decisions/081).
 
-How it is spelled is a character n-gram model's to say, with Witten–Bell smoothing, learnt from the words of the vocabulary, each
-counting once. Its shares of words that *are* in the vocabulary are taken out. Below the shortest context every character of
-Unicode is equally likely, so no word has probability zero.
+A character n-gram model with Witten–Bell smoothing, trained on the words of the vocabulary (each counts once), gives the
+probability of a spelling; the probability of words *in* the vocabulary is removed, and below the shortest context every character
+of Unicode is equally likely, so that no word has probability zero.
 
-And a text that has used an unknown word once uses it again: a Pitman–Yor process over the unknown words of the text so far has
-the spelling as its base. Nothing of it depends on the words to come.
+A Pitman–Yor process over the unknown words of the text so far, with this model as its base, makes repetitions likely. It depends
+on no later words.
 """
 
 import math
@@ -33,7 +33,7 @@ class SpellingModel:
     def __init__(
         self, words: Iterable[str], *, order: int = SPELLING_ORDER, known: Sequence[str] = ()
     ) -> None:
-        """``words`` to learn from; ``known`` words are given probability zero, and the others what they had."""
+        """``words`` are the training data; ``known`` words get probability zero, and the others share what they had."""
         self.order = order
         self._counts = Counter(
             gram[start:] for word in words for gram in self._list_grams(word) for start in range(order)
@@ -57,7 +57,7 @@ class SpellingModel:
         return _MODELS[vocabulary]
 
     def _list_grams(self, word: str) -> list[str]:
-        """List the characters of a word, and the end of it, each after those before it."""
+        """List the characters of a word, and its end, each after the characters before it."""
         padded = WORD_START * (self.order - 1) + word + WORD_END
         return [padded[place : place + self.order] for place in range(len(word) + 1)]
 
@@ -70,7 +70,7 @@ class SpellingModel:
         return self._spelled[word] - self._log_unknown
 
     def _find_prob(self, gram: str) -> float:
-        """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
+        """Witten–Bell: the weight of shorter contexts is the number of different characters seen after this one."""
         if not gram:
             return 1 / (sys.maxunicode + 1)
         if gram not in self._probs:

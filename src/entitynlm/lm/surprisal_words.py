@@ -53,7 +53,7 @@ class WordEstimates:
 
     @property
     def errors(self) -> FloatArray:
-        """(T,) standard errors; nan for one repeat."""
+        """(T,) standard errors; nan where there is one repeat."""
         count = len(self.deviations)
         if count < 2:
             return np.full(len(self.log_probs), np.nan)

@@ -1,10 +1,9 @@
 """Additions to the paper's equations: small modules beside the page (``entitynlm``), each off unless a configuration asks for it.
 
-- :class:`Additions` (``mention_positions``): a word of a mention knows its place there.
-- :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): its states, which are larger than entity vectors and
-  whose dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a
-  product of two thin matrices, because what an entity adds to the logits of fifty thousand pieces is computed for every state of
-  every particle.
+- :class:`Additions` (``mention_positions``): a word's probability depends on its place in its mention.
+- :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): states, which are larger than entity vectors and whose
+dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a product of
+two thin matrices, because W_e e is multiplied with the output weights of fifty thousand pieces for every state of every particle.
 
 ``additions_reference`` writes the same out word by word, for the slow twin.
 """
@@ -30,10 +29,10 @@ CLIP = 5.0
 
 
 class Standardisation(nn.Module):
-    """(h - mean) / deviation of each dimension, within ±5; mean 0 and deviation 1 until it was fitted.
+    """(h - mean) / deviation of each dimension, clipped to ±5; mean 0 and deviation 1 until they are fitted.
 
-    In states of a pretrained language model a single dimension may hold 95 % of the squared norm, and the first pieces of a text
-    have activations a thousand times larger than all others: means and deviations leave these out, and what is left is clipped.
+    In states of a pretrained language model a single dimension may have 95 % of the squared norm, and the first pieces of a text
+    have activations a thousand times larger than all others: means and deviations leave these out, and the rest is clipped.
     """
 
     mean: Tensor
@@ -49,7 +48,7 @@ class Standardisation(nn.Module):
 
     @torch.no_grad()
     def fit(self, states: Tensor) -> None:
-        """Take mean and deviation from states (N, size)."""
+        """Fit mean and deviation to states (N, size)."""
         usual = states[states.abs().amax(1) < LARGEST_ACTIVATION]
         usual = states if len(usual) < 2 else usual
         if len(usual) > 1:
@@ -66,7 +65,7 @@ ENTITY_RANK = 16
 
 
 class Additions(nn.Module):
-    """The additions that a configuration asks for; one that is off changes nothing."""
+    """The additions that a configuration asks for; without any, it changes nothing."""
 
     def __init__(self, config: ModelConfig, hidden_size: int) -> None:
         super().__init__()
@@ -76,7 +75,7 @@ class Additions(nn.Module):
             self.positions = nn.ParameterDict({"vectors": vectors})
 
     def add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
-        """Add to what predicts a word (equation 6) the vector of its place in its mention: (N, D) → (N, D)."""
+        """Add the vector of each word's place in its mention to the input of equation 6: (N, D) → (N, D)."""
         if self.positions is None:
             return u
         assert positions is not None
@@ -84,15 +83,16 @@ class Additions(nn.Module):
 
 
 def count_mention_positions(config: ModelConfig) -> int:
-    """Count the places in (or out of) a mention that :func:`find_mention_positions` tells apart."""
+    """Count the places in (or outside of) a mention that :func:`find_mention_positions` distinguishes."""
     return 1 + 2 * max(1, config.mention_positions) * config.mention_types
 
 
 def find_mention_positions(
     config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
-    """Number the place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how
-    many words remain (those above ``mention_positions`` count as that many). Any shape, all alike.
+    """Number the place of each word in its mention; the arguments may have any shape.
+
+    It is 0 outside of mentions, else by type, first word or not, and remaining words (at most ``mention_positions``).
     """
     most = max(1, config.mention_positions)
     left = np.minimum(remaining, most) - 1
@@ -104,7 +104,7 @@ def find_mention_positions(
 
 
 class KeptStates(nn.Module):
-    """The paper's seam: h has the size of e, and equations 3, 4, 5 and 8 are about h itself."""
+    """The paper's case: h has the size of e, and equations 3, 4, 5 and 8 use h itself."""
 
     shared = True
     """True where choices and updates see one vector."""
@@ -148,7 +148,7 @@ class SphereProjection(nn.Module):
 
 
 class WholeEntity(nn.Module):
-    """The paper's seam: W_e has as many columns as e has numbers."""
+    """The paper's case: W_e has as many columns as e has numbers."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -171,21 +171,21 @@ class Narrowing(nn.Module):
 
 
 def make_projection(config: ModelConfig, backbone: Backbone) -> KeptStates | SphereProjection:
-    """Keep states that have the size of e, and project others."""
+    """Keep states that have the size of e, and project other states."""
     if backbone.state_size == config.hidden_size:
         return KeptStates()
     return SphereProjection(config, backbone.state_size)
 
 
 def make_narrowing(config: ModelConfig, backbone: Backbone) -> WholeEntity | Narrowing:
-    """Make W_e of full rank where h has the size of e (or no word is predicted), and thin elsewhere."""
+    """Make W_e of full rank where h has the size of e (or no word is predicted), and of low rank elsewhere."""
     if backbone.hidden_size == config.hidden_size or config.mode != "generative":
         return WholeEntity(config.hidden_size)
     return Narrowing(config.hidden_size)
 
 
 def start_at_zero(network: "EntityNetwork") -> None:
-    """Let P(X) start as a pretrained backbone's own: what entities add to its words is zero. Radii start where states do."""
+    """Initialise so that P(X) is a pretrained backbone's own: entities add zero to words. Radii start at the norm of states."""
     if isinstance(network.projection, SphereProjection):
         nn.init.constant_(network.projection.radii, FIRST_RADIUS)
     if network.backbone.pretrained and network.config.mode == "generative":
@@ -196,6 +196,6 @@ def start_at_zero(network: "EntityNetwork") -> None:
 
 @torch.no_grad()
 def fit_scaling(network: "EntityNetwork", documents: Sequence[EncodedWords]) -> None:
-    """Take the means and deviations of states, where these are standardised, from documents."""
+    """Fit the means and deviations of standardised states to documents."""
     if isinstance(network.projection, SphereProjection) and documents:
         network.projection.scaling.fit(network.backbone.read(documents).table)

@@ -1,4 +1,4 @@
-"""The slow twin of ``additions``: each addition for one word, as its definition says, for ``reference`` to call at its seams."""
+"""The slow twin of ``additions``: each addition for one word, by its definition, for ``reference`` to call."""
 
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 class SlowAdditions:
-    """The additions of a network; what its configuration leaves off changes nothing."""
+    """The additions of a network; an addition that its configuration does not ask for changes nothing."""
 
     def __init__(self, network: "EntityNetwork") -> None:
         self.network = network
 
     def project_state(self, h: Tensor) -> Tensor:
-        """Give the state that equations 3, 4 and 5 are asked about."""
+        """Return the state that equations 3, 4 and 5 use."""
         return self._project(h, 0)
 
     def project_update(self, h: Tensor) -> Tensor:
-        """Give the state that equation 8 updates an entity with."""
+        """Return the state with which equation 8 updates an entity."""
         return self._project(h, 1)
 
     def _project(self, h: Tensor, row: int) -> Tensor:

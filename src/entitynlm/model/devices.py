@@ -1,4 +1,4 @@
-"""The device that torch computes on: device names that are checked before torch is imported, and the number of threads."""
+"""The device of torch: device names, checked before torch is imported, and the number of threads."""
 
 import re
 
@@ -15,7 +15,7 @@ def check_device(device: str) -> str:
 
 
 def prepare_torch(device: str = "cpu", threads: int | None = None) -> None:
-    """Set the number of CPU threads, and see that the device can be used here."""
+    """Set the number of CPU threads, and check that the device can be used here."""
     check_device(device)
     import torch
 

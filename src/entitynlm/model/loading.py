@@ -1,4 +1,4 @@
-"""Models by name: one of the package, a folder, or a pretrained language model with an entity side that was never trained."""
+"""Models by name: packaged, in a folder, or a pretrained language model with an untrained entity side."""
 
 import contextlib
 from copy import copy
@@ -32,9 +32,9 @@ TEXT = Path(__file__).resolve().parents[1] / "resources" / "demo" / "captain-ree
 
 
 def load_model(model: str | Path, *, device: str = "cpu", start_piece: str | None = None) -> Pretrained:
-    """Load a stored model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side.
+    """Load a model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side.
 
-    :param start_piece: that ``huggingface:NAME`` reads before a text; a trained model keeps the one it was trained with.
+    :param start_piece: piece that ``huggingface:NAME`` reads before a text; a trained model keeps its own.
     """
     name = strip_prefix(model)
     if name is not None:
@@ -49,10 +49,10 @@ def load_model(model: str | Path, *, device: str = "cpu", start_piece: str | Non
 def make_untrained(
     name: str, *, device: str = "cpu", seed: int = 1, start_piece: str | None = None
 ) -> Pretrained:
-    """Put P and its proposal Q on a language model: words are its own, mentions and links are guesses of random parameters.
+    """Put P and its proposal Q, with random parameters, on a language model: mentions and links are guesses.
 
-    :param name: as ``train --backbone`` takes it.  :param seed: of the entity side's random parameters.
-    :param start_piece: read before a text; None: the language model's own.
+    :param name: name as for ``train --backbone``.  :param seed: seed of the entity side's random parameters.
+    :param start_piece: piece read before a text; None: the language model's own.
     """
     notes = {UNTRAINED: f"{BACKBONE_PREFIX}{check_language_model(name)}"}
     config = ModelConfig(backbone=notes[UNTRAINED], start_piece=start_piece)
@@ -76,9 +76,9 @@ def make_untrained(
 def choose_spelling(
     pretrained: Pretrained, boundaries: bool | None = None, *, exact: bool = False
 ) -> Pretrained:
-    """Make a model that spells texts in another way, where it stands on a pretrained language model.
+    """Change how a model on a pretrained language model spells texts; other models stay unchanged.
 
-    :param boundaries: whether a word's probability includes that it ends; None: as the model was trained.
+    :param boundaries: whether a word's probability includes that the word ends; None: as the model was trained.
     :param exact: read the white space of a text as it stands.
     """
     tokenizer = pretrained.encoder.tokenizer

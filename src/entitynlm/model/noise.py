@@ -1,10 +1,10 @@
-"""The noise of new entities (equation 7), as an argument of its own.
+"""The noise of new entities (equation 7), passed as an argument.
 
-A new entity's vector has a random part. The caller that scores a text says where that randomness comes from:
+The caller chooses the source of the noise:
 
 - training and marginalising draw it anew, from a ``torch.Generator``;
-- comparing analyses of one text (reranking, tests, repeated scoring) fixes it by the *position* of the first mention, so that two
-  analyses that start an entity at the same word give it the same vector, however many entities either has counted before;
+- comparisons of analyses of one text (reranking, tests, repeated scoring) fix it by the *position* of the first mention, so that
+two analyses that start an entity at the same word give it the same vector, however many entities either has counted before;
 - ``None`` leaves it out (σ = 0).
 """
 
@@ -47,6 +47,6 @@ Noise = DrawnNoise | FixedNoise
 
 @lru_cache(maxsize=256)
 def _draw_block(seed: int, block: int, size: int) -> np.ndarray:
-    """Draw (NOISE_POSITIONS, d) noise for neighbouring positions, because a stream per position takes long to set up."""
+    """Draw (NOISE_POSITIONS, d) noise for neighbouring positions, because a generator per position takes long to set up."""
     bits = np.random.Philox(key=seed, counter=[0, 0, 0, block])
     return np.random.Generator(bits).standard_normal((NOISE_POSITIONS, size))

@@ -1,7 +1,7 @@
-"""Model folders: found by name or path, and read only if every byte is as it was when they were saved.
+"""Model folders: found by name or path, and read only if every file has its recorded hash.
 
-The package has two models: a small one, and one that stands on a language model, which is installed apart from it. A folder lists
-the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
+The package has two models: a small one, and one on a language model, which is installed separately. A folder lists the SHA-256 of
+its files in ``SHA256SUMS`` (the format of ``sha256sum --check``).
 """
 
 from pathlib import Path
@@ -22,9 +22,9 @@ def list_models() -> list[str]:
 
 
 def find_model(name: str | Path) -> Path:
-    """Find the folder of a model: one of the user's own, or one that ships.
+    """Find the folder of a model: a user's own, or a packaged one.
 
-    A folder of that name wins over a shipped model, so that a user's own model is never shadowed.
+    A folder of that name wins over a packaged model, so that a user's own model is never hidden.
     """
     path, known = Path(name), list_models()
     if not path.exists() and str(name) in known:
@@ -37,7 +37,7 @@ def find_model(name: str | Path) -> Path:
 
 
 def hash_model(name: str) -> str:
-    """Hash a model's list of hashes; a language model without a folder of ours has its own digest."""
+    """Hash a model's list of hashes; a language model without a folder has its own digest."""
     if (language_model := strip_prefix(name)) is not None:
         from entitynlm.model.backbones.huggingface.weights import find_language_model
 
@@ -47,7 +47,7 @@ def hash_model(name: str) -> str:
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """Find a file of a model's folder, which need not exist; refuse a device, and a name or link that leads out of the folder."""
+    """Find a file of a model's folder, which may be missing; refuse devices, and names or links that leave the folder."""
     path = folder / name
     try:
         outside = not path.resolve().is_relative_to(folder.resolve())
@@ -60,7 +60,7 @@ def find_file(folder: Path, name: str) -> Path:
 
 
 def read_language_model(folder: Path) -> dict[str, str] | None:
-    """Name (``model``) and ``digest`` of the language model that a stored model stands on; None for one of our own."""
+    """Read ``model`` (name) and ``digest`` of the language model that a stored model needs; None if it needs none."""
     try:
         tokenizer = read_json(find_file(folder, CONFIG_FILE))["encoder"]["tokenizer"]
         return {key: str(tokenizer[key]) for key in ("model", "digest")}
@@ -69,7 +69,7 @@ def read_language_model(folder: Path) -> dict[str, str] | None:
 
 
 def check_language_model_of(folder: Path) -> None:
-    """Refuse a stored model whose language model isn't here, and say how to get it."""
+    """Refuse a stored model whose language model is not installed, and say how to install it."""
     found = read_language_model(folder)
     if found is None:
         return
@@ -88,7 +88,7 @@ def check_language_model_of(folder: Path) -> None:
 
 
 def check_hashes(folder: Path) -> bool:
-    """Compare a folder's files with its list of hashes: False if there is no list, an error if a file differs."""
+    """Compare a folder's files with its list of hashes: False without a list, an error if a file differs."""
     manifest = find_file(folder, HASH_LIST)
     if not manifest.exists():
         return False

@@ -53,7 +53,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 class WithoutDrawing(TorchFunctionMode):
-    """Skip the drawing of random numbers: stored ones follow, and torch would import its compiler for the meta device."""
+    """Skip random initialisation, because stored weights follow and torch would import its compiler for the meta device."""
 
     def __torch_function__(
         self, function: Any, types: Any, arguments: Any = (), options: Any = None
@@ -64,12 +64,12 @@ class WithoutDrawing(TorchFunctionMode):
 
 
 def build_network(make: Callable[[], NetworkType], weights: Weights, where: str | Path) -> NetworkType:
-    """Build a network with stored weights of any float precision, if they are the ones that it needs.
+    """Build a network with stored weights of any float precision, if their names and shapes fit.
 
-    Safetensors compares a file's header with the file's length, but the sizes of a network stand in JSON: so the network is built
-    on torch's meta device, where numbers take no room, and gets the weights only if they have just these sizes.
+    Safetensors compares a file's header with the file's length, but the sizes of a network are given in JSON, which may be wrong:
+    so the network is built on torch's meta device, which allocates no memory, and filled only if the weights have these sizes.
 
-    :param where: the file or component that errors name.
+    :param where: file or component, for error messages.
     """
     try:
         with torch.device("meta"), WithoutDrawing():
@@ -106,13 +106,13 @@ UNTRAINED = "untrained"
 class Component(Protocol):
     """A trained part of a model beside its networks, such as the resolver of ``annotate``.
 
-    The model knows none by type, so that a task adds its own in its own room.
+    The model does not know its types, so that each task can define its own.
     """
 
     component_name: ClassVar[str]
 
     def to_stored(self) -> StoredComponent:
-        """Give tensors and settings from which :meth:`from_stored` makes an equal component."""
+        """Return tensors and settings from which :meth:`from_stored` makes an equal component."""
         ...
 
     @classmethod
@@ -145,13 +145,13 @@ class StoredModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass
 class Pretrained:
-    """P with its proposals, and all that turns documents into numbers for them.
+    """P with its proposals, and the encoder for them.
 
     :param networks: P and its proposals by mode.
     :param language_model: the LSTM baseline, which reads the same numbers.
-    :param stored_components: trained components as they were read from a folder, by name; :meth:`get_component` builds them.
-    :param name: of its folder, or of the language model alone; outputs name it.
-    :param remarks: what a user should be told about the folder that the model was loaded from.
+    :param stored_components: trained components as read from a folder, by name; :meth:`get_component` builds them.
+    :param name: name of its folder, or of the language model alone; outputs cite it.
+    :param remarks: remarks for the user about the folder that the model was loaded from.
     """
 
     encoder: Encoder
@@ -166,7 +166,7 @@ class Pretrained:
 
     @property
     def untrained(self) -> bool:
-        """Tell whether its entities are guesses of random parameters."""
+        """Tell whether the entity side has random parameters."""
         return UNTRAINED in self.notes
 
     @property
@@ -186,7 +186,7 @@ class Pretrained:
         return self.networks[config.mode]
 
     def get(self, mode: str) -> EntityNetwork:
-        """Get the part called ``mode``, or say how to get one."""
+        """Return the part called ``mode``, or raise an error that says how to train it."""
         if mode not in self.networks:
             raise ModelError(
                 f"this model has no {mode} part; it has {', '.join(self.parts) or 'none at all'}"
@@ -194,7 +194,7 @@ class Pretrained:
         return self.networks[mode]
 
     def get_language_model(self) -> LanguageModel:
-        """Get the LSTM baseline, or say how to get one."""
+        """Return the LSTM baseline, or raise an error that says how to train it."""
         if self.language_model is None:
             raise ModelError(
                 f"this model has no LSTM baseline (rnnlm); it has {', '.join(self.parts) or 'no part at all'}. "
@@ -203,7 +203,7 @@ class Pretrained:
         return self.language_model
 
     def get_component(self, component_type: type[ComponentType]) -> ComponentType | None:
-        """Get the trained component of a type, built at the first call and kept; None if this model has none."""
+        """Return the trained component of a type, built at the first call and kept; None if the model has none."""
         name = component_type.component_name
         if name not in self._components:
             if name not in self.stored_components:
@@ -215,16 +215,15 @@ class Pretrained:
         return cast(ComponentType, self._components[name])
 
     def set_component(self, component: Component) -> None:
-        """Make a trained component part of this model, in place of an earlier one of its name."""
+        """Add a trained component to this model, in place of an earlier one of its name."""
         self._components[component.component_name] = component
 
 
 def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
     """Write a model into its folder.
 
-    A ``compact`` one has its weights in half precision (but for the scale of a language model's states), and those that are the
-    same in all parts (embeddings that were kept as they were) only once. It is read and computed with in single precision like
-    any other.
+    A ``compact`` model has its weights in half precision (but for the scale of a language model's states), and weights that all
+    parts share only once. It is read and computed with in single precision like any other.
     """
     folder = Path(folder)
     (folder / HASH_LIST).unlink(missing_ok=True)
@@ -258,7 +257,7 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
 
 
 def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-    """Take out of all parts what is the same in each of them."""
+    """Remove from all parts the weights that are equal in each of them; return these."""
     first, *others = weights.values()
     same = [
         name
@@ -273,7 +272,7 @@ def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch
 
 
 def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -> Pretrained:
-    """Read a model from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
+    """Read a model from its folder, or a packaged one by name, with readable errors for everything that can be wrong."""
     folder = find_model(folder)
     stored = read_config(folder)
     check_language_model_of(folder)
@@ -304,7 +303,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
 
 
 def _check_part(folder: Path, mode: str, config: ModelConfig, encoder: Encoder) -> None:
-    """Refuse a network that does not belong to the encoder, as far as the sizes of weights don't say it."""
+    """Refuse a network that does not belong to the encoder, in cases that the sizes of weights don't reveal."""
     language_model = getattr(encoder.tokenizer, "model", None)
     pairs: dict[str, tuple[object, object]] = {"mode": (config.mode, mode)}
     if language_model is not None:

@@ -1,7 +1,7 @@
-"""Products of float32 matrices by oneDNN, which torch comes with but takes for other types of numbers only.
+"""Products of float32 matrices by oneDNN, which torch includes but uses for other types of numbers only.
 
-The library that it takes for these works with half the width of AMD's processors. Attention is made of the same products, a block
-of queries at a time, none of which meets keys that come after all of its queries.
+Torch's library for float32 uses half the vector width of AMD's processors. Attention consists of the same products, a block of
+queries at a time, without keys that come after all of these queries.
 """
 
 from typing import Any
@@ -36,10 +36,10 @@ def apply_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
-    """Attend from n pieces to the k - n before them, to those of them that come before, and to themselves.
+    """Causal attention of n pieces to themselves and to the k - n pieces before them.
 
     :param queries: (heads, n, d).
-    :param keys: (groups of heads, k, d), and :param values: likewise.
+    :param keys: (groups of heads, k, d), and :param values: of the same shape.
     :return: (heads, n, d).
     """
     heads, count, _ = queries.shape
@@ -84,7 +84,7 @@ class FastProducts(TorchFunctionMode):
         is_causal: bool = False,
         **rest: Any,
     ) -> bool:
-        """Tell whether all queries of one text meet all keys but those that come after."""
+        """Tell whether the mask is causal and without padding, for one text."""
         shape = (1, 1, queries.shape[2], keys.shape[2])
         plain = queries.dtype == torch.float32 and queries.device.type == "cpu" and not dropout_p
         if not plain or len(queries) > 1 or queries.shape[2] < FEWEST_ROWS:

@@ -26,7 +26,7 @@ from entitynlm.model.noise import Noise
 
 @dataclass(eq=False)  # two entities may have equal vectors
 class TwinEntity:
-    """One entity as the loop knows it."""
+    """An entity of the loop."""
 
     mention_type: int
     vector: Tensor
@@ -77,7 +77,7 @@ class SlowTwin:
         return scores
 
     def begin(self) -> TwinStory:
-        """Begin before the first word: an LSTM has read the start symbol."""
+        """Return the state before the first word: an LSTM has read the start symbol."""
         backbone = self.network.backbone
         if not isinstance(backbone, LstmBackbone):
             carry = backbone.start()

@@ -68,7 +68,7 @@ class _WithinClass(torch.autograd.Function):
 
 
 class Groups:
-    """Positions sorted by class: where each group lies and which slice of the words it uses."""
+    """Positions sorted by class: the range of each group, and the slice of words that it uses."""
 
     def __init__(self, classes: np.ndarray, offsets: np.ndarray, device: torch.device) -> None:
         order = np.argsort(classes, kind="stable")
@@ -88,8 +88,8 @@ class Groups:
 class ClassSoftmax(nn.Module):
     """p(class | u) · p(word | class, u).
 
-    ``slots`` are words renumbered so that a class is a contiguous range: class c has the slots
-    ``offsets[c]`` … ``offsets[c + 1]`` - 1. A word without a class (the start symbol) can't be predicted.
+    ``slots`` renumber words so that a class is a contiguous range: class c has the slots ``offsets[c]`` … ``offsets[c + 1]`` - 1.
+    A word without a class (the start symbol) can't be predicted.
     """
 
     def __init__(self, size: int, classes: WordClasses, tied: bool = False) -> None:
@@ -141,7 +141,7 @@ class ClassSoftmax(nn.Module):
 
 
 def make_softmax(config: ModelConfig, words: int, classes: WordClasses | None) -> ClassSoftmax:
-    """Make the word distribution that a configuration asks for; a full softmax is one with a single class."""
+    """Make the softmax that a configuration asks for; a full softmax has one class."""
     if config.softmax == "full":
         classes = WordClasses(np.minimum(np.arange(words), 1) - 1)
     if classes is None:

@@ -1,12 +1,12 @@
-"""The seam between the paper's generative story and the language model under it.
+"""The interface between the paper's generative story and the language model under it.
 
-Everything above needs of a language model that it reads words (equation 2: h_t), that it gives the probability of a word's pieces
-from a vector (equation 6: h_{t-1} with something about entities added), and that it goes on piece by piece. That is a
-:class:`Backbone`. Words stay the unit of R, E and L; where words have several pieces, the states between them are rows of the
-same table, and p(word) is the product over its pieces.
+The story needs a language model that reads words (equation 2: h_t), gives the probability of a word's pieces from a vector
+(equation 6: h_{t-1} plus a term of the entity), and goes on piece by piece. That is a :class:`Backbone`. Words stay the unit of
+R, E and L; where words have several pieces, the states between them are rows of the same table, and p(word) is the product over
+its pieces.
 
-A backbone is named in a model's configuration (``backbone = "lstm"``, with what follows a colon as an argument of its own) and
-found in :data:`BACKBONES`.
+A configuration names its backbone (``backbone = "lstm"``; text after a colon is the backbone's own argument), which is looked up
+in :data:`BACKBONES`.
 """
 
 from abc import abstractmethod
@@ -38,12 +38,11 @@ place."""
 class HiddenStates:
     """The states of a batch of documents (or of the next chunk of each).
 
-    :param words: what was read, per document.
-    :param table: (N, S) flat table of states; S is D, unless a backbone gives the states of several layers.
+    :param words: words read, per document.
+    :param table: (N, S) flat table of states; S is D, or more if a backbone gives the states of several layers.
     :param before: per document, (T,) rows of h_{t-1}, from which word t is predicted.
     :param after: per document, (T,) rows of h_t, which has read word t.
-    :param carry: for the chunk that follows; it means nothing for documents shorter than the longest one, because these have
-        ended. None where nothing can follow.
+    :param carry: carry to the next chunk (meaningless for documents that ended before the longest one); None where none follows.
     :param pieces: per document, (P,) the row that each piece is predicted from (its word's ``before`` for a first piece); None
         where each word is one piece.
     """
@@ -63,10 +62,10 @@ class HiddenStates:
 
 @dataclass(frozen=True)
 class OutputLayer:
-    """A softmax over all pieces, logits = W u + b, for samplers that have a shortcut for it.
+    """A softmax over all pieces, logits = W u + b, which samplers compute by a shortcut.
 
-    :param weight: (V, D) and :param bias: (V,) in an order in which pieces that open a word come first, :param openers: of them.
-    :param columns: (V,) where each piece is in this order.
+    :param weight: (V, D) and :param bias: (V,) with the pieces that open a word first; :param openers: number of these.
+    :param columns: (V,) column of each piece in this order.
     """
 
     weight: Tensor
@@ -86,7 +85,7 @@ class OutputLayer:
         return apply_linear(u, self.weight, self.bias)
 
     def log_prob(self, logits: Tensor, rows: Tensor, pieces: Tensor, opens: Tensor) -> Tensor:
-        """(P,) log p of pieces from logits (N, V), of which each piece has a row; (P,) ``opens`` says that a word must open."""
+        """(P,) log p of pieces, each from a row of logits (N, V); (P,) ``opens`` says where the piece must open a word."""
         openers = logits[:, : self.openers].logsumexp(-1)[rows]
         total = torch.logaddexp(openers, logits[:, self.openers :].logsumexp(-1)[rows])
         chosen = logits[rows, self.columns[pieces.clamp_max(len(self.weight) - 1)]]
@@ -98,9 +97,9 @@ class Backbone(nn.Module):
     """A language model behind the story.
 
     :ivar hidden_size: D, the size of h.
-    :ivar vocabulary_size: how many different pieces there are.
-    :ivar pretrained: whether it comes trained: its parameters are not drawn at the start, and equation 6 starts out as the
-        language model's own (W_e is zero).
+    :ivar vocabulary_size: number of pieces.
+    :ivar pretrained: whether it brings trained parameters, which are not initialised; equation 6 then starts as the language
+        model's own distribution (W_e is zero).
     """
 
     hidden_size: int
@@ -114,26 +113,26 @@ class Backbone(nn.Module):
         return self.hidden_size
 
     def output_states(self, h: Tensor) -> Tensor:
-        """(…, S) → (…, D) those columns that words are predicted from, which come first."""
+        """(…, S) → (…, D) the columns that words are predicted from, which come first."""
         return h if h.shape[-1] == self.hidden_size else h[..., : self.hidden_size]
 
     @staticmethod
     def make_tokenizer(config: ModelConfig) -> Tokenizer | None:
-        """Make the tokenizer of a language model; None where a vocabulary is made from the training documents."""
+        """Make the language model's own tokenizer; None where a vocabulary is made from the training documents."""
         return None
 
     def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
-        """Get ready for documents that will be read many times; a backbone whose states never change keeps them."""
+        """Prepare for documents that will be read many times; a frozen backbone caches their states."""
 
     @abstractmethod
     def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
-        """Read documents, or the next chunk of each, given what the last chunk left."""
+        """Read documents, or the next chunk of each, given the carry of the last chunk."""
 
     @abstractmethod
     def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
-        """(N,) log p(piece | u) for u (N, D), a state with what is added to it, and pieces (N,).
+        """(N,) log p(piece | u) for u (N, D), a state plus the term of an entity, and pieces (N,).
 
-        :param places: (N,) the place of each piece, as the tokenizer numbers them; None where each word is one piece.
+        :param places: (N,) place of each piece, as the tokenizer numbers them; None where each word is one piece.
         """
 
     @abstractmethod
@@ -142,7 +141,7 @@ class Backbone(nn.Module):
 
     @abstractmethod
     def start(self) -> Carry:
-        """Give the carry before the first word of one document."""
+        """Return the carry before the first word of one document."""
 
     @abstractmethod
     def state(self, carry: Carry) -> Tensor:
@@ -153,18 +152,18 @@ class Backbone(nn.Module):
         """Read one more piece (B,) of each document; returns the carry after it."""
 
     def reads(self, piece: int) -> bool:
-        """Tell whether a piece is read, or only says where a word ends."""
+        """Tell whether a piece is read; a piece that only marks a word's end is not."""
         return True
 
     def step_each(self, carries: Sequence[Carry], pieces: Sequence[int]) -> list[Carry]:
-        """Read one more piece after each of several documents, whose carries are apart; a backbone may read them together."""
+        """Read one more piece after each of several documents with separate carries, if possible in one batch."""
         device = next(self.parameters()).device
         pairs = zip(carries, pieces, strict=True)
         return [self.step(carry, torch.tensor([piece], device=device)) for carry, piece in pairs]
 
     @abstractmethod
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
-        """Take the carry of some of the documents, cut off from the gradient of what is past."""
+        """Select the carry of some documents, detached from the gradient of the past."""
 
     # -- states of a document's tokens, for a network that finds mentions in them ----------------------------------------
 
@@ -176,10 +175,10 @@ class Backbone(nn.Module):
     def read_tokens(
         self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
     ) -> Iterator[Tensor]:
-        """Give the states (T, S) of the tokens of each chunk of a document; chunks follow one another from the first token on.
+        """Yield the states (T, S) of the tokens of each chunk of a document, from the first chunk to the last.
 
-        A token that the model does not read has the state of the token before it. A backbone that has less exact states at a
-        lower price gives these where ``exact`` is false.
+        A token that the model does not read has the state of the token before it. Where ``exact`` is false, a backbone may give
+        less exact states that are cheaper.
         """
         count = count_words_read(document, chunks[-1][1])
         carry, read = None, 0
@@ -197,7 +196,7 @@ class Backbone(nn.Module):
     def read_short(
         self, documents: Sequence[EncodedDocument], lengths: Sequence[int], *, exact: bool = True
     ) -> list[Tensor]:
-        """Give the states (T, S) of all tokens of short documents, which are read together: cheaper than one after another."""
+        """Return the states (T, S) of all tokens of short documents, which are read in one batch, because this is cheaper."""
         reading = self.read([document.words for document in documents])
         none = reading.table.new_zeros(1, self.state_size)
         tables = [torch.cat([none, reading.table[torch.from_numpy(after)]]) for after in reading.after]
@@ -207,7 +206,7 @@ class Backbone(nn.Module):
     def read_corpus(
         self, documents: Sequence[EncodedDocument], lengths: Sequence[int], progress: Progress = SILENT
     ) -> Iterator[Tensor]:
-        """Give the states of the tokens of whole documents, of so many tokens; states that are dear come from a cache."""
+        """Return the states of the tokens of whole documents with these numbers of tokens; expensive states come from a cache."""
         for document, length in zip(documents, lengths, strict=True):
             yield from self.read_tokens(document, [(0, length)])
 
@@ -217,15 +216,15 @@ class Backbone(nn.Module):
         raise ConfigError(f"{type(self).__name__} has no vectors of words")
 
     def class_factors(self) -> tuple[ClassSoftmax, Tensor | None] | None:
-        """Give a class-factored output layer, if this is one, and the embeddings tied to it: samplers have a shortcut."""
+        """Return the class-factored output layer and the embeddings tied to it, for a shortcut of the sampler; None without."""
         return None
 
     def output_layer(self) -> OutputLayer | None:
-        """Give the output layer, if it is one softmax over all pieces whose words end by END (see ``huggingface``)."""
+        """Return the output layer if it is one softmax over all pieces and words end by END (see ``huggingface``)."""
         return None
 
     def copy_from(self, source: "Backbone") -> list[str]:
-        """Start from another backbone's parameters; the names of those that were set."""
+        """Copy another backbone's parameters; returns the names of those copied."""
         own = self.state_dict()
         fitting = {name: value for name, value in source.state_dict().items() if name in own}
         for name, value in fitting.items():
@@ -246,7 +245,7 @@ BackboneType = TypeVar("BackboneType", bound=type[Backbone])
 
 
 def register_backbone(name: str) -> Callable[[BackboneType], BackboneType]:
-    """Make a backbone known by the name that configurations use."""
+    """Register a backbone under the name that configurations use."""
 
     def register(backbone: BackboneType) -> BackboneType:
         BACKBONES[name] = backbone
@@ -256,7 +255,7 @@ def register_backbone(name: str) -> Callable[[BackboneType], BackboneType]:
 
 
 def find_backbone(config: ModelConfig) -> type[Backbone]:
-    """Find the class of the backbone that a configuration names."""
+    """Look up the class of the backbone that a configuration names."""
     name = config.backbone.partition(":")[0]
     if name not in BACKBONES:
         raise ConfigError(f"there is no backbone {name!r}; there are {', '.join(sorted(BACKBONES))}")
@@ -270,7 +269,7 @@ def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordCla
 
 
 def count_words_read(document: EncodedDocument, tokens: int) -> IntArray:
-    """(tokens,) how many of the model's words have been read after each token; a token that is no word adds nothing."""
+    """(tokens,) number of the model's words up to each token; a token that the model does not read adds none."""
     count = np.zeros(tokens, dtype=np.int64)
     words = np.flatnonzero(document.origin >= 0)
     count[document.origin[words]] = words + 1
@@ -278,9 +277,9 @@ def count_words_read(document: EncodedDocument, tokens: int) -> IntArray:
 
 
 def initialise(module: nn.Module) -> None:
-    """Glorot and Bengio's rule for all matrices (section 3), zero for biases; an LSTM starts out remembering.
+    """Initialise matrices by Glorot and Bengio's rule (section 3), biases by zero, and the LSTM's forget gate open.
 
-    Backbones that bring their own parameters keep them.
+    Backbones with parameters of their own keep them.
     """
     kept = {
         id(parameter)
@@ -301,10 +300,10 @@ def initialise(module: nn.Module) -> None:
 
 
 def draw_mask(values: Tensor, rate: float) -> Tensor:
-    """Draw a dropout mask of the shape of ``values``: 0 with probability ``rate``, else 1 / (1 - rate).
+    """Draw a dropout mask with the shape of ``values``: 0 with probability ``rate``, else 1 / (1 - rate).
 
-    Torch draws one number of 64 bits per entry, which on a CPU takes a tenth of the time of a whole training step. Sixteen bits
-    per entry are plenty: the rate is met to 1/65,536.
+    Torch draws a 64-bit number per entry, which on a CPU takes a tenth of a training step. Sixteen bits per entry are enough: the
+    rate is met to 1/65,536.
     """
     if values.device.type != "cpu":
         return torch.empty_like(values).bernoulli_(1 - rate).div_(1 - rate)

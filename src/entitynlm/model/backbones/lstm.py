@@ -1,7 +1,7 @@
 """The paper's language model: word embeddings, an LSTM (equation 2) and a softmax over words (equations 1 and 6).
 
-``h_t`` depends on words alone, so a document's states are computed once and shared by everything that asks about it: its
-annotation, a hundred samples, a hundred candidate analyses.
+``h_t`` depends on words alone, so a document's states are computed once and shared by its annotation, its samples and its
+candidate analyses.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ LstmCarry = tuple[Tensor, Tensor]
 class LstmBackbone(Backbone):
     """One piece per word, with the dropout of strong LSTM language models as options.
 
-    Words are laid out (T, B, …), time first, because that is how the fused LSTM kernel works: no copy before it or after.
-    Proposals predict no words and have no softmax.
+    Words are laid out (T, B, …), time first, as the fused LSTM kernel needs them, so that nothing is copied. Proposals predict no
+    words and have no softmax.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LstmBackbone(Backbone):
         return HiddenStates(documents, hidden.reshape(-1, hidden.shape[-1]), before, after, final)
 
     def _pad(self, documents: Sequence[np.ndarray], first: int = 0) -> Tensor:
-        """(first + T, B) word ids; before a document's words, and after them, stands the start symbol."""
+        """(first + T, B) word ids, padded before and after each document with the start symbol."""
         length = first + max(len(x) for x in documents)
         # an LSTM wants a word
         ids = np.full((max(1, length), len(documents)), self.start_word, dtype=np.int64)
@@ -98,7 +98,7 @@ class LstmBackbone(Backbone):
     def read_tokens(
         self, document: EncodedDocument, chunks: Sequence[Span], *, exact: bool = True
     ) -> Iterator[Tensor]:
-        """Give h_t and, beside it, the word's own vector, which a small LSTM remembers badly."""
+        """Yield h_t concatenated with the word's own vector, which a small LSTM remembers badly."""
         words = self._embed_tokens(document, chunks[-1][1])
         for (start, stop), states in zip(chunks, super().read_tokens(document, chunks), strict=True):
             yield torch.cat([states, words[start:stop]], 1)
@@ -113,7 +113,7 @@ class LstmBackbone(Backbone):
         ]
 
     def _embed_tokens(self, document: EncodedDocument, tokens: int) -> Tensor:
-        """(tokens, E) the vector of each token, or of the word before a token that is no word."""
+        """(tokens, E) vector of each token; a token that the model does not read has the vector of the word before it."""
         ids = np.concatenate([[self.start_word], document.words.all_pieces])
         latest = torch.from_numpy(ids[count_words_read(document, tokens)])
         return self.embedding(latest.to(self.embedding.weight.device))

@@ -1,11 +1,12 @@
-"""The index of a document: everything about its R, E, L that does not depend on parameters, as arrays of integers.
+"""The index of a document: everything about R, E and L that does not depend on parameters, as arrays of integers.
 
-It says which rows of the state table are read and written where, so that the model itself is nothing but gathers and
-matrix products. It is computed once per document (compiled, a single pass) and may be used in every epoch.
+It gives the rows of the state table that are read and written, so that the model itself consists of gathers and matrix products.
+It is computed once per document (compiled, in a single pass) and reused in every epoch.
 
 The state table of one document (or of one window of it) has, in this order,
+
     row 0                   zero: "no entity yet", e_current before any mention
-    rows 1 … C              the states of the C entities that earlier windows left behind
+    rows 1 … C              the states of the C entities of earlier windows
     rows C+1 … C+M          a new entity for each of the M mentions that start here (chosen or not)
     rows C+M+1 … C+M+U      the state after each of the U words inside mentions
 """
@@ -24,12 +25,12 @@ TYPE, TOKEN, SENTENCE, MENTION, COUNT = range(5)
 
 @dataclass(frozen=True)
 class EntityHistory:
-    """The entities of the text before a window, as far as integers go (their vectors travel apart, see ``scores``).
+    """The entities of the text before a window, as integers (their vectors are passed separately, see ``scores``).
 
-    :param table: (5, N) what is known of each entity, in order of first mention.
+    :param table: (5, N) properties of each entity, in order of first mention.
     :param position: words so far.  :param mentions: mentions so far.
-    :param current: the number of the most recently mentioned entity (0: none).
-    :param remaining: how many words of an open mention are still to come.
+    :param current: number of the most recently mentioned entity (0: none).
+    :param remaining: number of words of an open mention that are still to come.
     """
 
     table: np.ndarray = field(default_factory=lambda: np.zeros((5, 0), dtype=np.int64))
@@ -77,7 +78,7 @@ class EntityHistory:
 
 @dataclass(frozen=True)
 class DocumentIndex:
-    """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
+    """See the module's docstring. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
 
     :param mention_types: (T,) R.  :param remaining: (T,) L.
     :param chooses: (T,) whether R is chosen here (not inside a mention).
@@ -86,11 +87,11 @@ class DocumentIndex:
     :param reaches_end: (M,) whether the mention's last word is the text's last word.
     :param entity_rows: (M,) row of the chosen entity's state before the mention.
     :param update_tokens: (U,) word of each update.  :param update_previous: (U,) row that it reads.
-    :param pair_bounds: (M + 1,) the pairs of mention m are ``pair_bounds[m]`` … ``pair_bounds[m + 1]`` - 1.
-    :param pair_rows: (K,) candidate states.  :param pair_features: (K, W) hot buckets of f(e), with ``feature_set.size`` standing
-        for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
-    :param chosen_pairs: (M,) the pair that came true.
-    :param final_rows: (N,) the row of every entity's state at the end.
+    :param pair_bounds: (M + 1,) mention m has the pairs ``pair_bounds[m]`` … ``pair_bounds[m + 1]`` - 1.
+    :param pair_rows: (K,) candidate states.  :param pair_features: (K, W) hot buckets of f(e), with ``feature_set.size`` for
+        "none". (Pairs grow with the square of a text, so small integers are used: seven bytes a pair.)
+    :param chosen_pairs: (M,) pair of the observed entity.
+    :param final_rows: (N,) row of every entity's state at the end.
     """
 
     mention_types: np.ndarray
@@ -144,7 +145,7 @@ def index_document(
     end: int | None = None,
     past: EntityHistory | None = None,
 ) -> DocumentIndex:
-    """Index the words ``start`` … ``end`` - 1 of a document, given what came before them."""
+    """Index the words ``start`` … ``end`` - 1 of a document, given the history before them."""
     past = past or EntityHistory()
     end = len(document) if end is None else end
     columns = (document.r, document.e, document.l, document.sentence)
@@ -215,7 +216,7 @@ def _fill(  # type: ignore[no-untyped-def]
     chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
     pair_bounds, pair_rows, pair_features, chosen_pairs, final_rows,
 ):  # fmt: skip
-    """Go once over the words in the order of the generative story; returns (current entity, words still open)."""
+    """Go once over the words in the order of the generative story; returns (current entity, words left of an open mention)."""
     position, mentions_before, current, remaining, entities = scalars
     carried = entities
     first_new = 1 + carried

@@ -1,10 +1,11 @@
 """Equation 4 over (mention, candidate) pairs: log p of the entity that each mention chose.
 
 Each mention is compared with every entity so far. The pairs are a ragged list, so a padded matrix product would mostly multiply
-padding, and a gather would copy the table of states once per pair. The compiled kernel does neither: it goes through the pairs
-once, forward and backward, and keeps one number per pair. Tensors of another device come to the CPU for it.
+padding, and a gather would copy the table of states once per pair. The compiled kernel goes through the pairs once, forward and
+backward, and keeps one number per pair. Tensors of another device are moved to the CPU for it.
 
 Forward, for the candidates k of mention m:  s_k = q_m · e_k + Σ w_dist[hot buckets of k],  p = softmax(s),  out_m = log p_chosen
+
 Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s̄_k e_k,  ē_k += s̄_k q_m,  w̄_dist[hot] += s̄_k
 """
 

@@ -66,7 +66,7 @@ def scan_states(
 ) -> Tensor:
     """Compute the table of all entity states, (S, D).
 
-    :param initial: (I, D) vectors given from outside, new entities and carried states, for :param initial_rows: (I,).
+    :param initial: (I, D) initial vectors, of new entities and carried states, for :param initial_rows: (I,).
     :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
     :param size: S, rows of the table; rows that are neither initial nor written stay zero.
     :param rows: (U,) row written by each update, in text order.

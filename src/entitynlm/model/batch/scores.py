@@ -24,7 +24,7 @@ from entitynlm.model.noise import Noise
 
 
 def as_rows(values: np.ndarray, device: torch.device) -> Tensor:
-    """Row numbers as a tensor that can index."""
+    """Convert row numbers to an index tensor."""
     return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)
 
 
@@ -49,7 +49,7 @@ class Pieces:
         self.places = None if places is None else as_rows(places[index], device)
 
     def of_words(self, values: Tensor) -> Tensor:
-        """(P, …) what each piece has of its word's values (N, …)."""
+        """(P, …) each piece's value of its word, from values (N, …) of words."""
         return values if self.owners is None else values[self.owners]
 
     def sum_words(self, log_probs: Tensor) -> Tensor:
@@ -60,12 +60,12 @@ class Pieces:
 
 
 def draw_words(count: int, share: float) -> np.ndarray:
-    """Draw the words whose equation 6 is computed: each with probability ``share``, all of them for a share of one."""
+    """Draw the words whose equation 6 is computed: each with probability ``share``, or all for a share of one."""
     return np.arange(count) if share >= 1 else np.flatnonzero(torch.rand(count).numpy() < share)
 
 
 def stand_for_all(log_x: Tensor, chosen: np.ndarray, count: int, share: float) -> Tensor:
-    """Let the words that were drawn stand for all (count,): an estimate of their sum without bias."""
+    """Scale the sum over the drawn words to all words: an unbiased estimate of the whole sum."""
     if share >= 1:
         return log_x
     return log_x.new_zeros(count).index_copy(0, as_rows(chosen, log_x.device), log_x / max(share, 1e-9))
@@ -114,20 +114,20 @@ class Scores:
 
 @dataclass(frozen=True)
 class Carried:
-    """The states that a window hands to the next: the backbone's carry and, per document, its entities' vectors (N, d)."""
+    """The states that a window passes to the next: the backbone's carry and, per document, its entities' vectors (N, d)."""
 
     backbone: Carry | None
     entities: list[Tensor]
 
     def select(self, backbone: Backbone, documents: Sequence[int]) -> "Carried":
-        """Take the states of those documents that go on, cut off from the gradient of what is past."""
+        """Select the states of the documents that go on, detached from the gradient of the past."""
         carry = None if self.backbone is None else backbone.select(self.backbone, documents)
         return Carried(carry, [self.entities[i].detach() for i in documents])
 
 
 @dataclass(frozen=True)
 class Window:
-    """Words of a document that are scored at once: all of it, or some that continue where the last one ended.
+    """Words of a document that are scored at once: all of it, or the words after the previous window.
 
     ``index`` is None for models without entities.
     """
@@ -138,14 +138,14 @@ class Window:
 
 @dataclass(frozen=True)
 class BatchScores:
-    """Scores, and the states that the next windows start from."""
+    """Scores, and the states from which the next windows start."""
 
     scores: Scores
     carried: Carried
 
 
 class _Rows:
-    """The indexes of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
+    """The indexes of a batch joined into one, with state rows, hidden rows and mention numbers shifted document by document."""
 
     def __init__(
         self, indexes: Sequence[DocumentIndex], reading: HiddenStates, shift: bool, device: torch.device
@@ -203,7 +203,7 @@ def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> tu
 
 
 def take_rows(table: Tensor, rows: Tensor) -> Tensor:
-    """``table[rows]``; torch has the quickest gradient of it for embeddings, which adds rows up in one pass."""
+    """``table[rows]``, as an embedding lookup, whose gradient torch adds up in one pass."""
     return F.embedding(rows, table)
 
 
@@ -294,9 +294,9 @@ def _score_words(
 def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
     """log p(L) of the observed lengths (M,).
 
-    A mention whose last word is the text's last word may have been cut by the text's end, so its length is only known to be *at
-    least* what is seen: its probability is the sum over all such lengths. With this rule the joint over texts of a given length
-    sums to one (docs/decisions/021-mentions-at-the-end.md).
+    A mention whose last word is the text's last word may have been cut by the text's end, so its probability is the sum over all
+    lengths of *at least* the observed one. With this rule the joint over texts of a given length sums to one
+    (docs/decisions/021-mentions-at-the-end.md).
     """
     exact = log_lengths.gather(1, lengths[:, None] - 1).squeeze(1)
     if not bool(reaches_end.any()):
@@ -331,7 +331,7 @@ def score_windows(
     carried: Carried | None = None,
     word_share: float = 1.0,
 ) -> BatchScores:
-    """Read and score one window of each document, given what the windows before left behind."""
+    """Read and score one window of each document, given the states after the windows before."""
     words = [window.words for window in windows]
     reading = network.backbone.read(words, carried.backbone if carried else None)
     if isinstance(network, LanguageModel):
@@ -343,7 +343,7 @@ def score_windows(
 
 
 def score_language_model(network: LanguageModel, reading: HiddenStates, word_share: float) -> BatchScores:
-    """Score the words of a reading by the language model without entities; the other variables contribute nothing."""
+    """Score words by the language model without entities; R, E and L have log-probability zero."""
     words, device = EncodedWords.join(reading.words), reading.table.device
     chosen = draw_words(len(words), word_share)
     pieces = Pieces(words, device, chosen)

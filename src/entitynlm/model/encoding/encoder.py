@@ -1,4 +1,4 @@
-"""Documents as numbers: all that a model needs to read a document, in one object that is stored with it."""
+"""Documents as numbers, by an encoder that is stored with its model."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -28,14 +28,14 @@ from entitynlm.text.document import Document, Mention
 
 @dataclass(frozen=True, eq=False)
 class EncodedDocument:
-    """X, R, E, L of one document as vectors of one length T.
+    """X, R, E, L of one document as vectors of length T.
 
-    :param x: the words' keys, equal where words are; with a vocabulary their ids.
+    :param x: keys of words, equal for equal words; with a vocabulary their ids.
     :param r: mention types, 0 outside of mentions.
     :param e: entities, 0 outside of mentions, else 1, … in order of first mention.
     :param l: words left in the mention, this one included; 1 outside.
-    :param sentence: the document's sentence that a word belongs to.
-    :param origin: the token that a word comes from, -1 for ``</s>``.
+    :param sentence: sentence of the document that a word belongs to.
+    :param origin: token that a word comes from, -1 for ``</s>``.
     :param pieces: with :param piece_bounds: and :param piece_places: as in :class:`EncodedWords`; None where ``x`` are ids of a
         vocabulary.
     """
@@ -62,7 +62,7 @@ class EncodedDocument:
 
     @property
     def words(self) -> EncodedWords:
-        """The words alone, which a backbone reads."""
+        """The words alone, as a backbone reads them."""
         return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.piece_places)
 
     def cut(self, length: int) -> "EncodedDocument":
@@ -75,7 +75,7 @@ class EncodedDocument:
 
 
 class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An encoder as ``model.json`` has it; the tokenizer brings its own format."""
+    """An encoder in ``model.json``; the tokenizer has a format of its own."""
 
     recipe: Recipe
     tokenizer: dict[str, Any]
@@ -86,13 +86,13 @@ class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Encoder:
-    """The tokenizer and the rules that turn a :class:`Document` into numbers; stored inside the model.
+    """The tokenizer and the rules that turn a :class:`Document` into numbers; stored in the model.
 
-    :param tokenizer: a vocabulary, or what else turns words into pieces.
-    :param types: empty for a model without types, which has one mention type; else type k is ``types[k - 1]`` and the last one,
-        :data:`OTHER`, is for entities without a type or with one that training did not have.
+    :param tokenizer: a vocabulary, or another tokenizer.
+    :param types: empty for a model with one mention type; else type k is ``types[k - 1]`` and the last one, :data:`OTHER`, is for
+        entities without a type or with an unknown one.
     :param singletons: whether entities annotated with one mention are seen at all.
-    :param max_length: the longest mention, in words.
+    :param max_length: longest mention, in words.
     """
 
     recipe: Recipe
@@ -117,7 +117,7 @@ class Encoder:
         max_length: int = MAX_LENGTH,
         tokenizer: Tokenizer | None = None,
     ) -> "Encoder":
-        """Take vocabulary (unless a tokenizer is given) and types from the training documents, which are read once."""
+        """Make vocabulary (unless a tokenizer is given) and types from the training documents, which are read once."""
         counts: Counter[str] = Counter()
         types: set[str] = set()
         for document in documents:
@@ -129,7 +129,7 @@ class Encoder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary, for what can't be done with an open one."""
+        """The vocabulary, or an error if the tokenizer is open."""
         if not isinstance(self.tokenizer, Vocabulary):
             raise ModelError("this model has an open vocabulary, and this needs one that can be listed")
         return self.tokenizer
@@ -148,7 +148,7 @@ class Encoder:
         return prepare_words(document, self.recipe)
 
     def show_words(self, document: Document) -> tuple[str, ...]:
-        """List the words of a document as the model can tell them apart."""
+        """List the words of a document, with unknown words as the model sees them."""
         unknown = self.tokenizer.is_unknown
         return tuple(UNK if unknown(word) else word for word in self.prepare(document).words)
 
@@ -157,16 +157,16 @@ class Encoder:
         return self.encode_with_report(document)[0]
 
     def encode_words(self, document: Document, words: WordSequence | None = None) -> EncodedDocument:
-        """Encode words alone: X as :meth:`encode` gives it, and no mention."""
+        """Encode words alone: the same X as :meth:`encode`, and no mention."""
         words = words or self.prepare(document)
         return self._number(document, words, Analysis.empty(len(words)))
 
     def encode_with_report(
         self, document: Document, words: WordSequence | None = None
     ) -> tuple[EncodedDocument, FilterCounts, tuple[Mention, ...]]:
-        """Encode a document; also count what was taken away, and give the document's mention behind each span.
+        """Encode a document; also count what was removed, and return the document's mention behind each span.
 
-        :param words: from :meth:`prepare`, where that was done before.
+        :param words: result of :meth:`prepare`, if it was computed before.
         """
         mentions, selection = select_mentions(document, singletons=self.singletons)
         words = words or self.prepare(document)
@@ -209,9 +209,9 @@ class Encoder:
 
 
 def find_spaces(document: Document, origin: IntArray) -> BoolArray:
-    """(T,) whether white space stands before each word, in the text itself or, where that is not known, by the usual rules.
+    """(T,) whether white space stands before each word, in the raw text or, where that is not known, by the usual rules.
 
-    Where tokens were left out between two words, these are apart, whatever stood there.
+    Words between which tokens were left out are separate, whatever stood there.
     """
     offsets = join_tokens(document.tokens)[1] if document.offsets is None else document.offsets
     starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T

@@ -1,4 +1,4 @@
-"""Check whether a text is of the kind that a model was trained on: English, and in words that the model knows."""
+"""Check that a text is like those that a model was trained on: English, and in words that the model knows."""
 
 import re
 from typing import TYPE_CHECKING
@@ -29,13 +29,13 @@ LOOKED_AT = 20_000  # tokens
 
 
 def is_unspaced(document: Document) -> bool:
-    """Tell scripts that put no blanks between words, such as Chinese: a few tokens are then a whole text."""
+    """Recognise scripts that put no blanks between words, such as Chinese: a few tokens are then a whole text."""
     letters = [sign for word in document.tokens[:FEWEST_WORDS] for sign in word if sign.isalpha()]
     return len(letters) >= FEWEST_SIGNS and not any(letter.isascii() for letter in letters)
 
 
 def find_doubt(document: Document, encoder: "Encoder") -> str | None:
-    """Find what makes a text unsuitable for this model, as a sentence with its consequence; None where nothing does."""
+    """Describe in a sentence why a text is unsuitable for this model, and the consequence; None if it is suitable."""
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(TAG.findall((document.text or "")[:LOOKED_AT])) > 1:
         return f"{document.id}: there are HTML tags in this text, which are read as words: give the text without them"

@@ -1,9 +1,8 @@
-"""Words and their pieces: what turns words into numbers, and a text as a language model reads it.
+"""Words and their pieces: tokenizers, and encoded texts as a language model reads them.
 
-R, E and L belong to words; pieces live inside of X. A word has a key (``x``), which says no more than whether two words are the
-same, and one or more pieces: p(word) is the product over its pieces. What a piece may be depends on its place, a number whose
-meaning the tokenizer and the backbone that belongs to it agree upon (how far into the word it stands, say). In a
-:class:`~entitynlm.model.encoding.tokenizer.Vocabulary` a word is its own piece.
+R, E and L belong to words; pieces are internal to X. A word has a key (``x``), equal for equal words, and one or more pieces:
+p(word) is the product over its pieces. The *place* of a piece says which pieces are possible there; its values are defined by the
+tokenizer together with its backbone. In a :class:`~entitynlm.model.encoding.tokenizer.Vocabulary` a word is its own piece.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ SpelledWords = tuple[IntArray, IntArray, IntArray]
 class EncodedWords:
     """A chunk of text as a backbone reads it: T words.
 
-    :param x: (T,) the words' keys.  :param sentence: (T,) the sentence of each word.
-    :param pieces: (P,) and :param piece_bounds: (T + 1,) word t has the pieces from ``piece_bounds[t]`` to before
-        ``piece_bounds[t + 1]``; None where the keys are ids of a vocabulary, so that each word is its own piece.
-    :param piece_places: (P,) the place of each piece, as the tokenizer numbers them; None where each word is its own piece.
+    :param x: (T,) keys of words.  :param sentence: (T,) sentence of each word.
+    :param pieces: (P,) and :param piece_bounds: (T + 1,): word t has the pieces ``piece_bounds[t]`` … ``piece_bounds[t + 1]`` -
+        1; None where keys are ids of a vocabulary, so that each word is its own piece.
+    :param piece_places: (P,) place of each piece, as the tokenizer numbers them; None where each word is its own piece.
     """
 
     x: IntArray
@@ -45,7 +44,7 @@ class EncodedWords:
         return len(self.x)
 
     def __getitem__(self, part: slice) -> EncodedWords:
-        """Take some words in a row."""
+        """Take consecutive words."""
         pieces = bounds = places = None
         if self.pieces is not None and self.piece_bounds is not None and self.piece_places is not None:
             start, stop, _ = part.indices(len(self))
@@ -60,9 +59,7 @@ class EncodedWords:
         return self.x if self.pieces is None else self.pieces
 
     def expand(self, words: IntArray) -> tuple[IntArray, IntArray | None]:
-        """The pieces of some words (N,), each of them any number of times: which pieces, and (unless each word is one piece)
-        which of the N words each belongs to.
-        """
+        """Expand words (N,), with repetitions, to pieces: the pieces' numbers and (unless each word is a piece) their words."""
         if self.piece_bounds is None:
             return words, None
         first, counts = self.piece_bounds[words], np.diff(self.piece_bounds)[words]
@@ -93,7 +90,7 @@ class EncodedWords:
 
 
 class Tokenizer(Protocol):
-    """A vocabulary, closed or open, as an encoder uses it; what it inherits is right where each word is its own piece."""
+    """Turns words into pieces; the default methods are those of a vocabulary, where each word is its own piece."""
 
     tokenizer_name: ClassVar[str]
     start: int  # the piece that is read before the first word, and never predicted
@@ -106,7 +103,7 @@ class Tokenizer(Protocol):
         ...
 
     def encode(self, words: Iterable[str]) -> IntArray:
-        """(T,) keys of words: equal where the words are."""
+        """(T,) keys of words, equal for equal words."""
         ...
 
     def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords | None:
@@ -125,9 +122,9 @@ class Tokenizer(Protocol):
         ...
 
     def place(self, before: Sequence[int], last: int | None) -> int:
-        """Find the place of the next piece to be drawn, after the pieces of its word that stand ``before`` it.
+        """Return the place of the next piece to be drawn, after the pieces ``before`` it in its word.
 
-        :param last: the last piece of the word before; None at the start of a text.
+        :param last: last piece of the previous word; None at the start of a text.
         """
         return 0
 
@@ -136,23 +133,23 @@ class Tokenizer(Protocol):
         return True
 
     def join(self, pieces: Sequence[int]) -> str:
-        """Give the word that pieces spell."""
+        """Return the word that pieces spell."""
         ...
 
     def write(self, pieces: Sequence[int]) -> str | None:
-        """Write the text that pieces stand for, with its white space; None where pieces do not say where that is."""
+        """Return the text of pieces with its white space; None if the pieces carry no white space."""
         return None
 
     def is_unknown(self, word: str) -> bool:
-        """Tell whether the model can't distinguish this word from others that it does not know."""
+        """Tell whether a word is outside of the vocabulary, so that the model can't distinguish it from other such words."""
         ...
 
     def check_recipe(self, recipe: Recipe) -> None:
-        """Raise a ConfigError where words that are made in this way can't be read."""
+        """Raise a ConfigError if the tokenizer can't read words of this recipe."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Describe the tokenizer for JSON."""
         ...
 
 
@@ -163,7 +160,7 @@ TokenizerType = TypeVar("TokenizerType", bound=type)
 
 
 def register_tokenizer(tokenizer: TokenizerType) -> TokenizerType:
-    """Make a tokenizer known (a class with ``tokenizer_name`` and ``from_dict``), so that models with it can be loaded."""
+    """Register a tokenizer class (with ``tokenizer_name`` and ``from_dict``), so that models with it can be loaded."""
     TOKENIZERS[tokenizer.tokenizer_name] = tokenizer.from_dict  # type: ignore[attr-defined]
     return tokenizer
 
@@ -232,7 +229,7 @@ class Vocabulary(Tokenizer):
         return len(self._words)
 
     def __getitem__(self, word: str) -> int:
-        """Find the id of ``word``; that of ``<unk>`` where it is unknown."""
+        """Return the id of ``word``; that of ``<unk>`` if it is unknown."""
         return self._ids.get(word, self.unknown)
 
     def __eq__(self, other: object) -> bool:

@@ -1,8 +1,8 @@
-"""Lay mentions and entities on a text as the paper's sequences R, E and L (its second figure).
+"""Mentions and entities as the paper's sequences R, E and L (its second figure).
 
-Two steps lead there. :func:`select_mentions` settles what annotated files may hold and the generative story
-can't say (one word lies in one mention at most); :func:`analyse` lays what is left on the model's words. Each
-step counts what it took away. The rules, with their reasons: ``docs/decisions/002`` and ``003``.
+:func:`select_mentions` resolves what annotated files may contain and the generative story can't (a word lies in one mention at
+    most); :func:`analyse` maps the rest to the model's words. Each counts what it removes. The rules, with their reasons:
+    ``docs/decisions/002``.
 """
 
 from collections import Counter
@@ -36,15 +36,15 @@ and how many stay, but shorter than annotated: ``truncated`` to the longest leng
 def select_mentions(
     document: Document, *, singletons: Singletons
 ) -> tuple[tuple[Mention, ...], FilterCounts]:
-    """Select the mentions that the model sees, in text order and without overlaps; also count what each step took away.
+    """Select the mentions that the model sees, in text order and without overlaps; count what each step removes.
 
-    1. With ``singletons="drop"``, entities annotated with one span go.
-    2. Of mentions with the same span one stays: that of the entity with more mentions, then of the entity
-       that comes first in the text.
-    3. Of crossing mentions the longer stays, then the one that starts first.
-    4. Of nested mentions the outermost stays.
+    1. With ``singletons="drop"``, remove entities annotated with one span.
+    2. Of mentions with the same span keep one: that of the entity with more mentions, then of the entity that comes first in the
+    text.
+    3. Of crossing mentions keep the longer, then the one that starts first.
+    4. Of nested mentions keep the outermost.
 
-    What is left stays, even where its entity has now one mention only.
+    A mention that is left is kept even if its entity now has one mention only.
     """
     if singletons not in ("keep", "drop"):
         raise ConfigError(f"singletons are 'keep' or 'drop', not {singletons!r}")
@@ -86,7 +86,7 @@ def _settle_duplicates(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def _settle_crossings(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """Take the longest first and keep each one that crosses none kept before."""
+    """Take the longest mentions first, and keep each one that crosses none kept before."""
     rivals: dict[Mention, list[Mention]] = {}
     open_mentions: list[Mention] = []
     for mention in mentions:
@@ -128,7 +128,7 @@ class Analysis(NamedTuple):
 
     @classmethod
     def empty(cls, length: int) -> "Analysis":
-        """Analyse ``length`` words as words without a mention."""
+        """Return the analysis of ``length`` words without a mention."""
         return cls(np.zeros(length, np.int64), np.zeros(length, np.int64), np.ones(length, np.int64))
 
 

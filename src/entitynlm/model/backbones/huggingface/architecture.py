@@ -69,12 +69,12 @@ class LayerStack:
         surplus: int = 0,
         mask: Tensor | None = None,
     ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
-        """States (B, n, D) of layers after the next pieces (B, n), and keys and values with theirs added.
+        """States (B, n, D) of layers after the next pieces (B, n), and keys and values extended by theirs.
 
-        :param first: the position of the first of them, of all documents or (B, 1) of each.
-        :param keys: per layer, (B, heads, kept, size) of pieces before; likewise ``values``. They are not changed.
-        :param surplus: so many more are read, for a matrix of another height, and forgotten.
-        :param mask: (B, kept + n) zero at keys that are padding, one elsewhere; None: none is.
+        :param first: position of the first of them, for all documents or (B, 1) for each.
+        :param keys: per layer, (B, heads, kept, size) keys of earlier pieces; likewise ``values``. They are not changed.
+        :param surplus: number of further pieces that are computed and discarded, so that a matrix has another height.
+        :param mask: (B, kept + n) zero at keys that are padding, one elsewhere; None without padding.
         """
         count = ids.shape[1]
         ids = nn.functional.pad(ids, (0, surplus))
@@ -125,13 +125,13 @@ class ReducedLinear(nn.Module):
 
 
 def has_bfloat16() -> bool:
-    """Tell whether the processor multiplies numbers of type bfloat16; others would be slower with them."""
+    """Tell whether the processor multiplies bfloat16 numbers; without this, bfloat16 would be slower."""
     checks = (getattr(torch.cpu, name, None) for name in BFLOAT16_CHECKS)
     return any(check is not None and check() for check in checks)
 
 
 def _reduce(module: Any) -> Any:
-    """Copy a module with its linear layers in bfloat16; all else is shared."""
+    """Copy a module with its linear layers in bfloat16; all other parameters are shared."""
     if isinstance(module, nn.Linear):
         reduced = ReducedLinear(module)
         release_mapped(module.weight)
@@ -142,9 +142,9 @@ def _reduce(module: Any) -> Any:
 
 
 def release_mapped(weight: Tensor) -> None:
-    """Give back the memory of a weight in a mapped file, which the system reads again where the weight is needed.
+    """Release the memory of a weight in a mapped file, which the system reads again when it is needed.
 
-    Memory that is no file's would be lost, hence the list of mappings is asked first; where there is none nothing is given back.
+    Memory that belongs to no file would be lost, so the list of mappings is checked first; without it nothing is released.
     """
     maps = Path("/proc/self/maps")
     lines = maps.read_text(encoding="utf-8").splitlines() if maps.is_file() else []
@@ -157,8 +157,9 @@ def release_mapped(weight: Tensor) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let the process use memory of some megabytes again that it frees, which takes a tenth off the time of a reading: the system
-    would take it back and fill it with zeros when it is asked for it anew.
+    """Let the process reuse freed blocks of some megabytes, which saves a tenth of the time of reading.
+
+    The system would otherwise take them back and fill them with zeros at the next request.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
@@ -173,7 +174,7 @@ def _copy_shallowly(module: Any) -> Any:
 
 
 def _capture(stack: nn.ModuleList, layer: int, captured: dict[int, Tensor]) -> Any:
-    """Keep the state of a layer below the last one when the model runs."""
+    """Capture the state of a layer below the last one when the model runs."""
 
     def after(module: nn.Module, inputs: Any, output: Any) -> None:
         captured[layer] = output[0] if isinstance(output, tuple) else output
@@ -182,7 +183,7 @@ def _capture(stack: nn.ModuleList, layer: int, captured: dict[int, Tensor]) -> A
 
 
 def find_context(config: Any) -> int:
-    """Find how many pieces can attend to each other."""
+    """Find the number of pieces that can attend to each other."""
     context = int(getattr(config, "max_position_embeddings", None) or ATTENTION_WINDOW + 1)
     kinds = getattr(config, "layer_types", None)
     sliding = getattr(config, "sliding_window", None)
@@ -192,9 +193,9 @@ def find_context(config: Any) -> int:
 
 
 def find_start(config: Any, tokenizer: Any) -> int:
-    """Find the piece that stands before a text: the one by which documents were separated when the model was trained.
+    """Find the piece that stands before a text: the separator of documents in the model's training data.
 
-    That is ``<|endoftext|>`` where the vocabulary has it, whatever a tokenizer for chats says of beginnings; else the piece that
+    That is ``<|endoftext|>`` if the vocabulary has it, even where a chat tokenizer begins texts otherwise; else the piece that
     begins a text, else the one that ends it, else the first piece.
     """
     separator = tokenizer.get_vocab().get(SEPARATOR)

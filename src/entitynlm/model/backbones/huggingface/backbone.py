@@ -1,11 +1,12 @@
 """A pretrained causal language model behind the story.
 
-It is frozen: its states are computed once, and what is trained is the entity side. p(word) is the product over its pieces of
-p(piece | h + W_e e_current), and W_e starts at zero, so P(X) starts as the language model's own. Equations 3, 4, 5 and 8 see the
-states of some of its layers.
+It is frozen: its states are computed once, and only the entity side is trained. p(word) is the product over its pieces of p(piece
+| h + W_e e_current), and W_e starts at zero, so P(X) starts as the language model's own. Equations 3, 4, 5 and 8 use the states
+of some of its layers.
 
-Where a word ends is part of the word (Pimentel & Meister 2024; Oh & Schuler 2024): after a piece that a word may end with comes
-the pseudo-piece END, whose probability is that of all pieces that open a new word; the next word's first piece is one of these.
+A word's probability includes that the word ends (Pimentel & Meister 2024; Oh & Schuler 2024): a piece that can end a word is
+followed by the pseudo-piece END, whose probability is that of all pieces that open a new word; the next word's first piece is one
+of these.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +92,7 @@ class HuggingFaceBackbone(Backbone):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
-        """Compute states that are not in the cache yet; documents that were prepared are read from there."""
+        """Compute states that are not in the cache yet; prepared documents are read from the cache."""
         real = [self._take_real(words) for words in documents]
         read_cached(self.runtime, real, self.layers, progress)
         self._prepared.update(pieces.tobytes() for pieces in real)
@@ -111,14 +112,14 @@ class HuggingFaceBackbone(Backbone):
         return HiddenStates(documents, table, before, after, carry, rows)
 
     def _read(self, real: list[np.ndarray], carry: Carry | None) -> tuple[list[Tensor], Carry | None]:
-        """Read documents; states of prepared ones are on disk, and nothing reads on from these."""
+        """Read documents; states of prepared documents come from disk, and have no carry."""
         if carry is None and all(pieces.tobytes() in self._prepared for pieces in real):
             kept = read_cached(self.runtime, real, self.layers)
             return [torch.from_numpy(np.array(states)) for states in kept], None
         return self.runtime.read(real, self.layers, carry)
 
     def _take_real(self, words: EncodedWords) -> np.ndarray:
-        """Take the pieces that the language model reads: all but END."""
+        """Select the pieces that the language model reads: all but END."""
         return words.all_pieces[words.all_pieces < self.runtime.pieces]
 
     def output_states(self, h: Tensor) -> Tensor:
@@ -133,7 +134,7 @@ class HuggingFaceBackbone(Backbone):
 
     @property
     def token_layer(self) -> int:
-        """The layer whose states :meth:`read_tokens` gives; the layers above are not run."""
+        """The layer whose states :meth:`read_tokens` gives; layers above it are not run."""
         return round(TOKEN_HEIGHT * self.runtime.layers)
 
     def read_tokens(
@@ -166,7 +167,7 @@ class HuggingFaceBackbone(Backbone):
             yield torch.from_numpy(states[self._count_pieces_read(document, length)])
 
     def _count_pieces_read(self, document: EncodedDocument, tokens: int) -> np.ndarray:
-        """(tokens,) how many pieces the language model has read after each token."""
+        """(tokens,) number of pieces that the language model has read after each token."""
         assert document.piece_bounds is not None
         real = np.concatenate([[0], np.cumsum(document.words.all_pieces < self.runtime.pieces)])
         return real[document.piece_bounds[count_words_read(document, tokens)]]
@@ -174,7 +175,7 @@ class HuggingFaceBackbone(Backbone):
     # -- predicting --------------------------------------------------------------------------------------------------
 
     def output_layer(self) -> OutputLayer:
-        """Give the language model's own output layer, with the pieces that open words in front."""
+        """Return the language model's own output layer, with the pieces that open words first."""
         if self._output is None:
             self._output = order_output(self.runtime)
         return self._output
@@ -202,7 +203,7 @@ class HuggingFaceBackbone(Backbone):
         return torch.cat([log_probs.masked_fill(impossible, -torch.inf)[:, output.columns], end], 1)
 
     def _predict(self, u: Tensor) -> Tensor:
-        """(N, V) log-probabilities of all pieces but END; few rows are kept: after END the next word begins at the same state."""
+        """(N, V) log-probabilities of all pieces but END; the last rows are cached, since the state stays the same after END."""
         if self._latest is not None and u.shape[1:] == self._latest[0].shape[1:]:
             same = (u[:, None] == self._latest[0]).all(-1)
             if bool(same.any(1).all()):
@@ -252,12 +253,12 @@ def make_adapter(size: int, dropout: float) -> nn.Sequential:
 
 
 def choose_layers(count: int) -> tuple[int, ...]:
-    """Choose the layers to read: the last one, which words are predicted from, and one that knows most of entities."""
+    """Choose the layers to read: the last one, which predicts words, and one four fifths of the way up, which knows entities."""
     return tuple(sorted({count, round(ENTITY_HEIGHT * count)}, reverse=True))
 
 
 def order_output(runtime: LanguageModelRuntime) -> OutputLayer:
-    """Order the output layer so that opening pieces come first; all who share the language model share one copy."""
+    """Order the output layer so that opening pieces come first; all users of the language model share one copy."""
     ordered = runtime.ordered_output
     if ordered is None:
         openers = torch.from_numpy(SubwordTokenizer.of_runtime(runtime).openers)

@@ -41,13 +41,13 @@ beginning."""
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """The state of a text that was read, to go on from; it is never changed in place, so that several texts may go on from it.
+    """The state of a text after some pieces; it is never changed in place, so that several continuations can share it.
 
-    :param position: how many pieces were read, the start piece among them.
+    :param position: number of pieces read, the start piece included.
     :param keys: per layer that is run, (1, heads, kept, size) keys of the pieces that can still be attended to.
     :param values: per layer that is run, their values.
-    :param states: (1, layers asked for · D) the states after the last piece.
-    :param pieces: (1, up to a window) the last pieces, for models that read them again.
+    :param states: (1, layers asked for · D) states after the last piece.
+    :param pieces: (1, up to a window) last pieces, for models that read them again.
     """
 
     position: int
@@ -63,18 +63,18 @@ Reading = tuple[list[Tensor], Pasts | None]
 
 
 class LanguageModelRuntime:
-    """A pretrained language model, ready to read; all parts of a model that use it share one.
+    """A pretrained language model, ready to read; all parts of a model share one.
 
-    :param model: a causal model of ``transformers``; it is set to evaluation mode and frozen.
+    :param model: causal model of ``transformers``; it is set to evaluation mode and frozen.
     :param tokenizer: its fast tokenizer.
-    :param name: what the user called it.
-    :param digest: of its files, to recognise it by.
-    :param window: how many pieces a piece can attend to at most, besides the start piece; None: 1,024 or what the model can.
-    :param start: the piece before the first one of every text; None: the one that separated documents in its training.
+    :param name: name that the user gave.
+    :param digest: digest of its files, by which it is recognised.
+    :param window: largest number of pieces that a piece attends to, besides the start piece; None: 1,024 or the model's context.
+    :param start: piece before the first one of every text; None: the separator of documents in its training data.
     :ivar width: D, the size of a state.
-    :ivar layers: n, how many layers there are; layer n is the normalised state that predicts.
-    :ivar pieces: V, how many different pieces the output layer has.
-    :ivar context: how many pieces the model was made for.
+    :ivar layers: n, the number of layers; layer n is the normalised state that predicts.
+    :ivar pieces: V, the number of pieces in the output layer.
+    :ivar context: number of pieces that the model was made for.
     :ivar half: H, the length of a chunk.
     """
 
@@ -111,7 +111,7 @@ class LanguageModelRuntime:
         self._latest: tuple[object, Pasts | None, Reading] | None = None
 
     def check(self) -> None:
-        """Refuse models that are not what the rest relies on, whatever their configuration says."""
+        """Refuse models that break the assumptions of this module, by running them, whatever their configuration says."""
         second = [np.array([piece]) for piece in (0, min(1, self.pieces - 1))]
         states, pasts = self._read_all(second, (self.layers,), None)
         with torch.no_grad():
@@ -129,7 +129,7 @@ class LanguageModelRuntime:
 
     @cached_property
     def reduced(self) -> "LanguageModelRuntime":
-        """The language model with linear layers in bfloat16, where the processor has it: states at half the price, less exact."""
+        """The language model with linear layers in bfloat16, if the processor has it: half as expensive, less exact."""
         if self.device.type != "cpu" or not has_bfloat16():
             return self
         other = copy(self)
@@ -146,7 +146,7 @@ class LanguageModelRuntime:
         self.output_bias: Tensor | None = getattr(output, "bias", None)
 
     def move(self, device: torch.device) -> None:
-        """Bring the language model to a device; what was computed elsewhere is dropped."""
+        """Move the language model to a device, and drop states computed elsewhere."""
         if device != self.device:
             self.model.to(device)
             self._take_output()
@@ -169,12 +169,12 @@ class LanguageModelRuntime:
     ) -> Reading:
         """Read documents, or the next chunk of each: their states, and a carry to read on from.
 
-        The latest reading is kept, because P and Q ask for each chunk one after the other.
+        The latest reading is cached, because P and Q ask for the same chunk one after the other.
 
         :param documents: piece ids of each.
-        :param layers: the layers whose states are wanted; those above the highest one are not run.
-        :param carry: what the chunk before left; None at the beginning.
-        :param keep: whether to give a carry (of a window of keys and values per document) at all.
+        :param layers: layers whose states are wanted; layers above the highest one are not run.
+        :param carry: carry of the chunk before; None at the beginning.
+        :param keep: whether to return a carry (of a window of keys and values per document) at all.
         :return: per document (P + 1, layers · D), row 0 before its first piece and row i after piece i; and the carry.
         """
         key = (tuple(layers), [document.tobytes() for document in documents])
@@ -190,9 +190,9 @@ class LanguageModelRuntime:
 
     @torch.no_grad()
     def read_short(self, documents: Sequence[np.ndarray], layer: int) -> list[Tensor]:
-        """Read documents together that no window is too short for: per document (P + 1, D), as :meth:`read` gives them.
+        """Read documents that fit into a window in one batch: per document (P + 1, D), as :meth:`read` gives them.
 
-        The shorter ones go on with start pieces, which no piece before them sees.
+        Shorter documents are padded behind with start pieces, which no earlier piece attends to.
         """
         if max(map(len, documents)) >= self.half:
             return [self.read([document], (layer,), keep=False)[0][0] for document in documents]
@@ -242,7 +242,7 @@ class LanguageModelRuntime:
         return [states for states, _ in found], tuple(past for _, past in found)
 
     def _read_on(self, past: Past, document: np.ndarray, layers: tuple[int, ...]) -> tuple[Tensor, Past]:
-        """Read a document from one border of chunks to the next: its states, and what is left to read on from."""
+        """Read a document from one border of chunks to the next: its states, and the remaining pieces."""
         first = [] if past.position else [self.start]
         ids = torch.tensor([[*first, *document.tolist()]], dtype=torch.long, device=self.device)
         states, done = [past.states] if past.position else [], 0
@@ -259,7 +259,7 @@ class LanguageModelRuntime:
         return Past(0, (), (), torch.empty(1, self.width * len(layers), device=self.device), none)
 
     def _slide(self, past: Past, layers: tuple[int, ...]) -> Past:
-        """At the border of a chunk: forget all but the start piece and the chunk before."""
+        """At the border of a chunk, drop all but the start piece and the chunk before."""
         position, half = past.position, self.half
         if position < 2 * half or position % half:
             return past
@@ -277,7 +277,7 @@ class LanguageModelRuntime:
 
     @torch.no_grad()
     def _find_sink(self, position: int, top: int) -> tuple[Tensors, Tensors]:
-        """Give keys and values of the start piece alone at a position, which are made for many borders of chunks at a time."""
+        """Return keys and values of the start piece alone at a position, computed for many borders of chunks at a time."""
         if (position, top) not in self._sinks:
             ids = torch.full((TILE, 1), self.start, device=self.device)
             places = position + self.half * torch.arange(TILE, device=self.device)[:, None]
@@ -291,9 +291,9 @@ class LanguageModelRuntime:
     def _run(
         self, past: Past, ids: Tensor, layers: tuple[int, ...], *, surplus: int | None = None
     ) -> tuple[Past, Tensor]:
-        """Run the model over the next pieces (1, n) of a document; what is left, and the states (1, n, layers · D).
+        """Run the model over the next pieces (1, n) of a document; returns the carry, and the states (1, n, layers · D).
 
-        :param surplus: so many pieces more are read and forgotten; None: until their number is a multiple of :data:`TILE`.
+        :param surplus: number of further pieces that are read and discarded; None: up to a multiple of :data:`TILE`.
         """
         first = past.keys[0].shape[2] if self.rereads and past.keys else past.position
         surplus = -ids.shape[1] % TILE if surplus is None else surplus

