@@ -1,7 +1,7 @@
-"""Tables for other people's programs: rows that are dataclasses, as TSV or CSV.
+"""Tables for other programs: rows that are dataclasses, as TSV or CSV.
 
-They quote a field only where they must (a quotation mark is a token, too), in the way that R, pandas and spreadsheets read
-back by default. None is an empty field, a truth value 1 or 0.
+Fields are quoted only where necessary (a quotation mark is a token, too), in the way that R, pandas and spreadsheets read by
+default. None is an empty field, a truth value 1 or 0.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ DIGITS = 6  # decimals of written figures
 
 
 def choose_kind(wanted: Kind | None, out: str) -> Kind:
-    """Choose the kind of table that is asked for, or the one that the output's name tells, or TSV."""
+    """Choose the kind of table: the one asked for, else by the ending of the output's name, else TSV."""
     ending = Path(out).suffix[1:].lower()
     known: dict[str, Kind] = {"": "tsv", "txt": "tsv", **{kind: kind for kind in get_args(Kind)}}
     folder = out.endswith(("/", "\\")) or Path(out).is_dir()
@@ -32,9 +32,9 @@ def choose_kind(wanted: Kind | None, out: str) -> Kind:
 
 @contextlib.contextmanager
 def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable[[Iterable[Any]], None]]:
-    """Give a function that adds rows of one dataclass to a table; the file is there when the block ends well.
+    """Return a function that adds rows of one dataclass to a table; the file appears when the block ends without an error.
 
-    Rows are written as they come, so that the length of the table does not matter.
+    Rows are written as they come, so that the table may be of any length.
     """
     columns = [field.name for field in dataclasses.fields(row_type)]
     with write_atomically(path) as stream:
@@ -46,13 +46,13 @@ def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable
 
 
 def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind) -> None:
-    """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
+    """Write rows of one dataclass atomically; a table without rows still has its columns."""
     with open_rows(row_type, path, kind) as add:
         add(rows)
 
 
 def show_cell(value: Any) -> str:
-    """Write a value as text without line breaks and tabs, so that a line is a row for simple readers too."""
+    """Write a value as text without line breaks and tabs, so that simple readers find one row per line."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The answer to "which entity is mentioned next?": probabilities of the entities so far and of a new one."""
+"""The answer to "which entity is mentioned next?": probabilities of the entities so far and of a new entity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ NEW = ""  # stands for an entity that was not mentioned before; no entity of a d
 
 @dataclass(frozen=True)
 class Choice(Result):
-    """A distribution over the entities so far and :data:`NEW`; ``best`` is the answer: a model's likeliest, people's majority."""
+    """A distribution over the entities so far and :data:`NEW`; ``best`` is the most probable entity, or people's majority."""
 
     entities: tuple[str, ...]
     probabilities: tuple[float, ...]
     best: str
 
     def resolve(self, entity: str) -> str:
-        """Find the answer that stands for an entity; to a model that leaves out nested mentions it may still be new."""
+        """Return the choice that stands for an entity; for a model that leaves out nested mentions it may still be new."""
         return entity if entity in self.entities else NEW
 
     def probability(self, entity: str) -> float:
@@ -36,7 +36,7 @@ class Choice(Result):
 
 
 class Chooser(Protocol):
-    """A model of entity prediction: at the first word of a mention (or the story's end) it may look only at what is before it."""
+    """A model of entity prediction; at a mention's first word (or the end of the story) it may use only the text before it."""
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]: ...
 
@@ -77,7 +77,7 @@ class AlwaysNew:
 
 
 def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
-    """Take the weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
+    """Average geometrically, with weights, over the first choice's candidates; a candidate that another lacks is new to it."""
     entities = choices[0].entities
     logs = [
         np.log([SMALLEST_SHARE + choice.probability(entity) for entity in entities]) for choice in choices

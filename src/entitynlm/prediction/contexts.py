@@ -1,7 +1,7 @@
-"""Extract what a model may see where a mention starts: the words before it, and where and how each entity so far was mentioned.
+"""The context of a slot: the words before it, and where and how each entity so far was mentioned.
 
-All choosers but EntityNLM see a story only through :class:`Context`, so that none of them can look at the mention itself or at
-anything to its right by mistake.
+All choosers but EntityNLM see a story only through :class:`Context`, so that none can use the mention itself or the text after it
+by mistake.
 """
 
 from bisect import bisect_right
@@ -51,11 +51,11 @@ class Context:
 
     @property
     def by_recency(self) -> list[int]:
-        """The numbers of the candidates, the latest mentioned first."""
+        """The numbers of the candidates, the most recent first."""
         return sorted(range(len(self.candidates)), key=lambda number: -self.candidates[number].rank)
 
     def find_answer(self, story: Document) -> int:
-        """Find the number of the true candidate, or the number of candidates if the entity is new; for training."""
+        """Return the number of the true candidate, or the number of candidates if the entity is new; for training."""
         entities = self.entities
         entity = self.find_mention(story).entity
         return entities.index(entity) if entity in entities else len(entities)
@@ -65,7 +65,7 @@ class Context:
 
 
 def stem(word: str) -> str:
-    """Lower case, without a plural ending, so that "tires" and "tire" count as one head word."""
+    """Lower case without a plural ending, so that "tires" and "tire" count as one head word."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"

@@ -1,8 +1,8 @@
-"""The paper's Table 3: how often each model predicts which entity is mentioned next, how certain that is, and where it errs.
+"""The paper's Table 3: how accurately each model predicts the next entity, with intervals, tests, and a breakdown of errors.
 
-Slots of one story are alike, so tests are over whole stories: a permutation test swaps two systems' answers story by story, and
-bootstrap intervals draw stories (the paper's paired t-test takes slots for independent, and finds differences too easily).
-People's row is the majority of the 20 guesses that Modi et al. (2017) collected for each slot.
+Slots of one story depend on each other, so tests are over whole stories: a permutation test swaps two systems' answers story by
+story, and bootstrap intervals draw stories (the paper's paired t-test treats slots as independent, and finds differences too
+easily). Agreement with people is with the 20 guesses that Modi et al. (2017) collected for each slot.
 """
 
 from collections import Counter, defaultdict

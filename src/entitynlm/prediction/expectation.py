@@ -1,7 +1,7 @@
-"""Ask a model what it expects at any word of a text: whether a mention starts, whom it is of, how long it is, which word comes.
+"""A model's expectation at any word of a text: whether a mention starts, of which entity, how long it is, and the next word.
 
-A :class:`Walk` knows the words before the place and nothing else (a particle filter, whose particles are weighed), or also the
-mentions before it as they are marked. Questions and answers are in tokens of the document.
+A :class:`Walk` uses only the words before the place (by a particle filter with weighted particles), or also the marked mentions
+before it. Questions and answers are in tokens of the document.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ WordProbs = tuple[tuple[str, float], ...]
 class ExpectedReferent:
     """A referent that may be mentioned next.
 
-    :param first: the token at which it was first mentioned, and :param end: the one after that mention; None for a new one.
-    :param probability: that it is the next word's referent, given that a mention starts there.
-    :param length: the expected length of the mention, in words.
-    :param words: what would be said of it first; empty for those that are too improbable.
+    :param first: token of its first mention, and :param end: end of that mention; None for a new referent.
+    :param probability: probability that it is the next word's referent, given that a mention starts there.
+    :param length: expected length of the mention, in words.
+    :param words: likeliest first words of the mention; empty for improbable referents.
     """
 
     first: int | None
@@ -51,11 +51,11 @@ class ExpectedReferent:
 class ExpectedNext(Result):
     """The model's expectation at a word.
 
-    :param starts: the probability that a mention starts there, and :param inside: that one is open.
-    :param referents: the likeliest ones, if a mention starts; a new one is among them.
-    :param open: the open mention's referents, as (first token, end of that first mention, probability).
-    :param lengths: (LENGTHS,) the probability of each length of a mention that starts; the last one is "or longer".
-    :param words: the likeliest words, and :param words_without: those without any entity.
+    :param starts: probability that a mention starts there, and :param inside: that a mention is open.
+    :param referents: likeliest referents if a mention starts, a new one among them.
+    :param open: referents of the open mention, as (first token, end of that first mention, probability).
+    :param lengths: (LENGTHS,) probability of each length of a mention that starts; the last one is "or longer".
+    :param words: likeliest words, and :param words_without: likeliest words without entities.
     """
 
     starts: float
@@ -69,7 +69,7 @@ class ExpectedNext(Result):
 
 @dataclass
 class _Way:
-    """One way to go on: a mention of a referent starts. ``state`` is the likeliest state in which that is chosen."""
+    """A continuation in which a mention of a referent starts; ``state`` is the likeliest state that chooses it."""
 
     probability: float = 0.0
     length: float = 0.0  # expected, times the probability
@@ -78,9 +78,9 @@ class _Way:
 
 
 class Walk:
-    """Answers what is expected at each token of a text.
+    """Gives the expectation at each token of a text.
 
-    :param along_mentions: given the mentions before the token as the document has them; otherwise given the words alone.
+    :param along_mentions: condition on the document's mentions before the token; otherwise on words alone.
     """
 
     def __init__(self, pretrained: Pretrained, document: Document, *, along_mentions: bool) -> None:
@@ -104,19 +104,19 @@ class Walk:
         return not isinstance(self._tokenizer, Vocabulary)
 
     def count_missing(self, token: int) -> int:
-        """Count the words that would have to be read one by one for a question about a token."""
+        """Count the words that must be read first to answer a question about a token."""
         word = self._word_of.get(token)
         if word is None or not isinstance(self._states, PrefixStates):
             return 0
         return self._states.count_missing(word)
 
     def read_towards(self, token: int, words: int) -> None:
-        """Read some words towards a token, for a question about it that must not wait for all of them."""
+        """Read some words towards a token, for a caller that can't wait for all of them."""
         if (missing := self.count_missing(token)) and isinstance(self._states, PrefixStates):
             self._states.advance(self._word_of[token] - max(missing - words, 0))
 
     def expect(self, token: int) -> ExpectedNext | None:
-        """Give what is expected at a token; None where the model does not read it."""
+        """Return the expectation at a token; None if the model does not read the token."""
         word = self._word_of.get(token)
         if word is None:
             return None
@@ -157,7 +157,7 @@ class Walk:
     def _add_ways(
         ways: dict[int | None, _Way], belief: Belief, weight: float, state: StoryState, firsts: Sequence[int]
     ) -> FloatArray:
-        """Add the ways to go on from one state; returns (LENGTHS,) the probabilities of the lengths."""
+        """Add the possible continuations of one state; returns (LENGTHS,) probabilities of the mention's length."""
         expectation = state.expect(belief.tables, belief.at)
         probs = weight * np.exp(expectation.log_probs)
         names = [*firsts, *[None] * (len(probs) - expectation.known)]
@@ -181,7 +181,7 @@ class Walk:
     def _list_words(
         self, belief: Belief, ways: Sequence[_Way], starts: float
     ) -> tuple[WordProbs, WordProbs, list[WordProbs]]:
-        """List the likeliest words without any entity, over all ways to go on, and at the start of each way."""
+        """List the likeliest words without entities, over all continuations, and at the start of each continuation."""
         heaviest = belief.states[int(np.argmax(belief.weights))]
         chosen = [(way.probability, way.state) for way in ways if way.state is not None]
         states = [StoryState(heaviest.network, heaviest.states), heaviest, *(state for _, state in chosen)]

@@ -94,7 +94,7 @@ def find_scenario(story: Document) -> str:
 
 
 def collect_verbs(stories: Sequence[Document]) -> frozenset[str]:
-    """Collect words that are tagged as a verb more often than not, without auxiliaries."""
+    """Collect words that are more often tagged as a verb than not, without auxiliaries."""
     balance: Counter[str] = Counter()
     for story in stories:
         for token, tag in zip(story.tokens, story.column("pos"), strict=True):
@@ -120,11 +120,11 @@ class _Tables:
 
 
 class TypeCounts:
-    """Counts which entity types are mentioned in which contexts of the training stories.
+    """Counts the entity types that are mentioned in each context of the training stories.
 
     A candidate is as probable as the types that its head words suggest. Types, scenarios and part-of-speech tags are annotation,
-    so they are read from training stories only; of the story at hand only words are used. The counts that a training story
-    contributed are subtracted before its own slots are measured (leave one story out).
+    so they are read from training stories only; of other stories only words are used. A training story's own counts are
+    subtracted before its slots are measured (leave one story out).
     """
 
     def __init__(self, scenarios: ScenarioClassifier, verbs: Iterable[str], types: Sequence[str]) -> None:
@@ -138,7 +138,7 @@ class TypeCounts:
 
     @classmethod
     def fit(cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None) -> "TypeCounts":
-        """Count contexts of all mentions, or of those that start at ``counted`` (a list per story); types of all head words."""
+        """Count the contexts of all mentions, or of those that start at ``counted`` (a list per story); types of head words."""
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
         made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)
         for number, story in enumerate(stories):
@@ -148,7 +148,7 @@ class TypeCounts:
         return made
 
     def _observe(self, story: Document) -> Iterator[tuple[list[Key], str, str, int]]:
-        """Yield keys (none, if it is not counted), scenario, head, and type with newness of each mention of a training story."""
+        """Yield keys (none, if not counted), scenario, head, and type with newness of each mention of a training story."""
         scenario = find_scenario(story)
         _, counted = self._stories[story.id]
         seen: set[str] = set()
@@ -161,7 +161,7 @@ class TypeCounts:
             yield keys, scenario, stem(story.tokens[mention.end - 1]), outcome
 
     def make_keys(self, context: Context, scenario: str) -> list[Key]:
-        """Return the context's key at each level; its verb is the last one of the sentence so far."""
+        """Return the context's key at each level; its verb is the last verb of the sentence so far."""
         found = {
             "scenario": scenario,
             "word": context.before[-1] if context.before else SENTENCE_START,

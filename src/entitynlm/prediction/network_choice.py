@@ -1,7 +1,7 @@
-"""Predict the next entity by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a new one.
+"""Predict the next entity by equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a new one.
 
-A story is read once. The state before a mention depends on the words before it alone, an entity's vector on its earlier
-mentions, so the answers for all mentions of a story come out of one pass, and none of them sees what it is asked about.
+The state before a mention depends on the words before it alone, and an entity's vector on its earlier mentions, so one pass over
+a story answers all its slots, and no answer uses the mention itself.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ PLACEHOLDER = "it"  # its word, which nothing looks at
 
 
 class NetworkChooser:
-    """EntityNLM as the paper's fourth line asks it; singletons are kept, since who stays one is not known yet."""
+    """EntityNLM as in the paper's Table 3; singletons are kept, because it is not known yet which entities remain singletons."""
 
     def __init__(self, network: EntityNetwork, encoder: Encoder) -> None:
         if network.config.mode != "generative":
@@ -40,7 +40,7 @@ class NetworkChooser:
         return [known[position] for position in positions]
 
     def _choose_all(self, story: Document) -> dict[int, Choice]:
-        """Choose at all mentions of a story, by their first tokens; types, if the model has them, are summed over."""
+        """Choose at all mentions of a story, by their first tokens; probabilities are summed over types, if there are any."""
         encoded, _, originals = self.encoder.encode_with_report(story)
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}

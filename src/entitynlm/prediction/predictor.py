@@ -1,9 +1,9 @@
-"""Our own row of Table 3: the predictor network on a model's states, trained, asked and stored as a component of the model.
+"""The row "ours" of Table 3: the predictor network on a model's states, trained and stored as a component of the model.
 
-The context is encoded from the states before the slot, a candidate from those after its latest and after its first mention; a
-scorer compares both and adds features of recency, frequency and form (decision 054). Side tasks are the head word and the type of
-the next mention (types are annotation, which is seen in training only); the head word is expected as the language model expects
-it, by its own output vectors of words, and corrected by the network.
+The context is encoded from the states before the slot, a candidate from the states after its latest and its first mention; a
+scorer compares both and adds features of recency, frequency and form (decision 054). Side tasks predict the head word and the
+type of the next mention (types are annotation, used in training only); the head word's distribution starts from the language
+model's output vectors of words, and is corrected by the network.
 """
 
 import copy
@@ -61,9 +61,9 @@ class PredictorOutput(NamedTuple):
 class StateNetwork(nn.Module):
     """Scores the candidates of slots.
 
-    :param width: D, the size of the states that words are predicted from.
-    :param middle: the size of the states that slots and candidates are described by.
-    :ivar outputs: (words, D) the language model's output vectors of the words, which are not trained.
+    :param width: D, size of the states that words are predicted from.
+    :param middle: size of the states that describe slots and candidates.
+    :ivar outputs: (words, D) the language model's output vectors of words, which are not trained.
     """
 
     mean: Tensor
@@ -138,7 +138,7 @@ class StateNetwork(nn.Module):
         return segment_log_softmax(scores, owners, len(slots))
 
     def start_from_glove(self, word_ids: Mapping[str, int]) -> None:
-        """Start from GloVe's word vectors where there are any; the other words start small."""
+        """Initialise word vectors by GloVe's where it has the word; other words start small."""
         vocabulary = Vocabulary(list(word_ids)[len(SPECIAL_WORDS) :])
         pretrained = load_glove(vocabulary)
         width = min(pretrained.matrix.shape[1], EMBEDDING)
@@ -161,8 +161,8 @@ def _read_state(width: int, size: int) -> nn.Sequential:
 class EntityPredictor:
     """The component of a model that predicts the next entity.
 
-    :param words: of the network's vocabulary.  :param types: of entities in the training stories.
-    :param notes: how it was trained.
+    :param words: vocabulary of the network.  :param types: entity types of the training stories.
+    :param notes: record of the training.
     """
 
     component_name: ClassVar[str] = "predictor"
@@ -174,7 +174,7 @@ class EntityPredictor:
         self.words, self.types = tuple(words), tuple(types)
 
     def to_stored(self) -> StoredComponent:
-        """Give the weights, and the vocabulary, sizes and notes."""
+        """Return the weights, and vocabulary, sizes and notes."""
         tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
         return tensors, {"words": self.words, "types": self.types, "notes": self.notes}
 
@@ -187,7 +187,7 @@ class EntityPredictor:
 
 
 class StateChooser:
-    """A ``Chooser`` that asks an entity predictor, given the states of the model that it belongs to."""
+    """A ``Chooser`` by an entity predictor, given the states of its model."""
 
     def __init__(self, predictor: EntityPredictor, states: StoryStates) -> None:
         self.network = predictor.network
@@ -235,7 +235,7 @@ def train_predictor(
 def fit_network(
     network: StateNetwork, train: SlotBatch, development: SlotBatch, *, seed: int, say: Callable[[str], None]
 ) -> dict[str, float]:
-    """Train, put the best epoch's weights into the network, and return that epoch's losses and accuracy."""
+    """Train, restore the best epoch's weights, and return that epoch's losses and accuracy."""
     rng = np.random.default_rng(seed)
     torch.manual_seed(seed)
     features = torch.from_numpy(train.features)
@@ -295,7 +295,7 @@ def measure_accuracy(network: nn.Module, slots: SlotBatch) -> tuple[float, float
 
 
 def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Log-softmax within each segment; ``segments`` (K,) names the segment of each score, ``count`` how many there are."""
+    """Log-softmax within segments; ``segments`` (K,) numbers the segment of each score, ``count`` is their number."""
     highest = scores.new_full((count,), -torch.inf).scatter_reduce(0, segments, scores.detach(), "amax")
     shifted = scores - highest[segments]
     total = scores.new_zeros(count).index_add(0, segments, shifted.exp())

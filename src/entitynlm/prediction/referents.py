@@ -1,12 +1,12 @@
-"""Reading a text along a known analysis: who was expected at each mention, and how each entity's vector moved.
+"""Reading a text along a known analysis: the expected referent at each mention, and the movement of each entity's vector.
 
-Given the words and the mentions before a place, equation 4 is a distribution over the entities so far and a new one. With it
-comes what a reader expects of the next word,
+Given the words and the mentions before a place, equation 4 is a distribution over the entities so far and a new one. Also
+computed are the probability of the next word,
 
     p(x_t | x_<t, r_<t, e_<t, l_<t) = Σ over r, e, l of p(r) p(e | r) p(l | e) p(x_t | e),
 
-and the gate of equation 8 at every word of a mention. Nothing of the mention itself and nothing after it is looked at. Nearly all
-of the weight of the sum lies on a few ways to go on, so the improbable rest is left out and the others are scaled up for it.
+and the gate of equation 8 at every word of a mention. Neither uses the mention itself or later text. Nearly all of the sum lies
+on a few continuations (*ways*), so improbable ones are left out and the others are scaled up.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ WORDS_AT_ONCE = 256
 
 
 class Ways(NamedTuple):
-    """The n ways to go on at one word, which has a row in the tables."""
+    """The n ways to continue at one word, which has a row in the tables."""
 
     position: int
     row: int
@@ -46,13 +46,13 @@ Observer = Callable[[WordTables, Ways], None]
 
 
 def keep_likely(probs: FloatArray) -> np.ndarray:
-    """List the likeliest ways, the likeliest first: all but ``NEGLECTED`` of the probability, and ``MOST_WAYS`` at most."""
+    """List the likeliest ways, in order: all but ``NEGLECTED`` of the probability, and ``MOST_WAYS`` at most."""
     order = np.argsort(-probs, kind="stable")[:MOST_WAYS]
     return order[: 1 + int(np.searchsorted(np.cumsum(probs[order]), 1 - NEGLECTED))]
 
 
 class ExpectedWords:
-    """Collects the ways to go on, word by word, and scores them in batches."""
+    """Collects the ways to continue, word by word, and scores them in batches."""
 
     def __init__(self, network: EntityNetwork, x: np.ndarray, observer: Observer | None = None) -> None:
         self.network, self.x, self._observer = network, x, observer
@@ -66,7 +66,7 @@ class ExpectedWords:
         self._first_places = find_mention_positions(config, types, lengths + 1, first)  # (1 + K, lengths)
 
     def expect(self, expected: Expectation) -> None:
-        """Collect the ways to go on at a word at which R is free."""
+        """Collect the ways to continue at a word where R is free."""
         probs, places, owners = self._list_ways(expected)
         kept = keep_likely(probs)
         owners = owners[kept]
@@ -76,7 +76,7 @@ class ExpectedWords:
         self._add(expected.state, expected.tables, expected.at, log_probs, places[kept], vectors)
 
     def expect_within(self, state: StoryState, tables: WordTables, at: int) -> None:
-        """Collect the one way to go on inside a mention, where only the word itself is open."""
+        """Collect the only way to continue inside a mention, where only the word is open."""
         mention = np.array([state.open_type]), np.array([state.history.remaining]), np.array([False])
         place = find_mention_positions(self.network.config, *mention)
         self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy())
@@ -110,7 +110,7 @@ class ExpectedWords:
             self._observer(tables, self._waiting[-1])
 
     def finish(self) -> FloatArray:
-        """Score what was collected: (T,) log p of every word that was asked for."""
+        """Score the collected ways: (T,) log p of every word that was asked for."""
         if self._waiting and self._tables is not None:
             positions, rows, *columns = zip(*self._waiting, strict=True)
             sizes = [len(ways.places) for ways in self._waiting]
@@ -129,7 +129,7 @@ NEW_REFERENT = 0  # the number of a new entity among referents; entities count f
 
 @dataclass(frozen=True)
 class Referent:
-    """A mention, and what was expected before its first word. Words are the model's words; probabilities are plain."""
+    """A mention, and the distribution over its referent before its first word. Words are P's words; no value is a logarithm."""
 
     start: int
     end: int
@@ -162,7 +162,7 @@ class Trace:
 
     @classmethod
     def empty(cls, document: EncodedDocument) -> "Trace":
-        """Make the trace of a text that was not read along any mentions."""
+        """Return the trace of a text without mentions."""
         unknown = np.full(len(document), np.nan)
         return cls((), unknown, unknown, unknown, unknown, np.zeros((0, 0)))
 
@@ -241,6 +241,6 @@ def _describe_referent(document: EncodedDocument, expected: Expectation, mention
 
 
 def find_cosine(a: np.ndarray, b: np.ndarray) -> float:
-    """Find the cosine of two vectors; 0 where one has no direction."""
+    """Return the cosine of two vectors; 0 if one is zero."""
     norm = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / norm if norm > 0 else 0.0

@@ -1,6 +1,6 @@
 """Turn slots into arrays for the predictor network: states around a slot, and features and states of each candidate.
 
-States are those of a model's backbone: SmolLM2's, or the LSTM's own.
+States are those of the model's backbone: SmolLM2's, or the LSTM's own.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ STORY_FIELDS = ("states",)
 
 
 class StoryStates:
-    """States of the generative part's backbone; they are the same whatever the mentions of a story are.
+    """States of the model's backbone, which depend on the words of a story alone.
 
     The state that words are predicted from (D numbers) comes first. A pretrained language model has states of a middle layer
-    after it; where a backbone has no other layer, the state that words are predicted from stands for both.
+    after it; other backbones use the first state for both.
     """
 
     def __init__(self, encoder: Encoder, backbone: Backbone) -> None:
@@ -49,23 +49,23 @@ class StoryStates:
 
     @property
     def width(self) -> int:
-        """D, the size of the state that words are predicted from."""
+        """D, size of the state that words are predicted from."""
         return self.backbone.hidden_size
 
     @property
     def middle_width(self) -> int:
-        """The size of the states that slots and candidates are described by."""
+        """Size of the states that describe slots and candidates."""
         return self.backbone.state_size - self.width or self.width
 
     def prepare(self, stories: Sequence[Document], progress: Progress = SILENT) -> None:
-        """Let a pretrained language model read stories that are not in its cache yet."""
+        """Let a pretrained language model read stories that are not in its cache."""
         self.backbone.prepare([self.encoder.encode_words(story).words for story in stories], progress)
 
     @torch.no_grad()
     def read(self, story: Document) -> tuple[np.ndarray, np.ndarray]:
         """Return (T + 1, D) and (T + 1, middle) states before each of T tokens and after the last.
 
-        A state has read the words before its token and no other.
+        A state depends only on the words before its token.
         """
         encoded = self.encoder.encode_words(story)
         if not len(encoded):
@@ -81,7 +81,7 @@ class StoryStates:
     def find_outputs(self, words: Sequence[str]) -> Tensor:
         """Return (words, D) the language model's output vector of each word's first piece.
 
-        They are zero for words that it does not list, and where the backbone has no softmax over all pieces.
+        They are zero for words that it lacks, and for a backbone without a softmax over all pieces.
         """
         found = torch.zeros(len(words), self.width)
         layer = self.backbone.output_layer()
@@ -125,7 +125,7 @@ class SlotBatch:
 
     @property
     def true_pairs(self) -> np.ndarray:
-        """(M,) the pair that is the answer at each slot."""
+        """(M,) the true pair of each slot."""
         return self.bounds[:-1] + self.answers
 
     def select(self, chosen: np.ndarray) -> "SlotBatch":
@@ -163,7 +163,7 @@ class SlotExtractor:
 
     @classmethod
     def fit(cls, stories: TrainingSlots, states: StoryStates) -> "SlotExtractor":
-        """Collect the words that occur twice, and all entity types."""
+        """Collect all entity types, and the words that occur at least twice."""
         documents = [story for story, _ in stories]
         found, seen = np.unique([w.lower() for d in documents for w in d.tokens], return_counts=True)
         types = {story.entity_types.get(entity.id) or "" for story in documents for entity in story.entities}
@@ -172,7 +172,7 @@ class SlotExtractor:
     def extract(
         self, story: Document, positions: Sequence[int], *, with_answers: bool = False
     ) -> tuple[SlotBatch, list[Context]]:
-        """Return the slots at one position or more, with their answers if they are to be learned from."""
+        """Return the slots at some positions, with their answers if they are for training."""
         contexts = extract_contexts(story, positions)
         features = [extract_candidate_features(context) for context in contexts]
         answers = [self._find_answer(story, c) if with_answers else (0, 0, 0) for c in contexts]

@@ -2,7 +2,7 @@
 
 The test slots of InScript are those that people were asked about (``humanPredictions.json``: story, ``sentence_token``, the true
 label, 20 guesses), the first 30 of each story. A slot inside a mention asks about that mention, so it is predicted before the
-mention's first word. Stories without such a list get the mentions that a similar rule selects.
+mention's first word. In stories without such a list a similar rule selects the mentions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ TrainingSlots = Sequence[tuple[Document, Sequence[int]]]
 
 @dataclass(frozen=True)
 class Slot:
-    """The mention at a position; what people guessed, in the order of the file, are entity ids or participants not mentioned."""
+    """The mention at a position; people's guesses, in the order of the file, are entity ids or participants not mentioned yet."""
 
     position: int
     entity: str
@@ -82,7 +82,7 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
 def find_similar_slots(
     story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
 ) -> SlottedStory:
-    """Find mentions like those that people were asked about; annotation (verbs, types) only says *which* ones to ask about."""
+    """Find mentions like those that people were asked about; annotation (verbs, types) only selects *which* ones to ask about."""
     verbs = story.column("verb_head")
     has_verbs = any(verbs)
     chosen = [
@@ -100,7 +100,7 @@ def find_all_slots(story: Document) -> SlottedStory:
 
 
 def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[SlottedStory]:
-    """Collect the slots of many stories: people's where there are any, else similar ones; leave out stories without slots."""
+    """Collect the slots of many stories: people's if there are any, else similar ones; leave out stories without slots."""
     if guesses is not None and any(story.id in guesses for story in stories):
         found = [find_human_slots(story, guesses) for story in stories]
     else:
@@ -109,7 +109,7 @@ def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[
 
 
 def read_slots(corpus: Corpus, split: str | None) -> list[SlottedStory]:
-    """Read the slots of a split (None: of all), those that people were asked at where the corpus has their guesses."""
+    """Read the slots of a split (None: all splits), with people's guesses where the corpus has them."""
     path = corpus.path / GUESSES
     return collect_slots(list(corpus.documents(split)), read_guesses(path) if path.is_file() else None)
 

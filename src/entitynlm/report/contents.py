@@ -1,4 +1,4 @@
-"""Contents of a report on one text, as plain values: the surprisal tables grouped by entity and cut to what a page can show."""
+"""Contents of a report on one text, as plain values: the surprisal tables grouped by entity and shortened for a page."""
 
 import math
 from collections import Counter
@@ -50,9 +50,10 @@ class ShownEntity:
 class Movement:
     """The movement of one entity's vector, with a value per word of the mentions that the model sees.
 
-    :param tokens: where.  :param gates: how much of the vector stayed.  :param away: 1 - cosine with its first vector.
+    :param tokens: tokens of these words.  :param gates: share of the vector that stayed.  :param away: 1 - cosine with its first
+        vector.
     :param moved: 1 - cosine of its vectors after the first and after the last mention.
-    :param turn: the place in ``Report.mentions`` of the mention after the first at which the vector moved most.
+    :param turn: index in ``Report.mentions`` of the mention after the first at which the vector moved most.
     """
 
     character: ShownEntity
@@ -67,8 +68,8 @@ class Movement:
 class Report:
     """All values; ``rows`` and ``referents`` are aligned with ``mentions``.
 
-    ``mentions`` are all of the document's, in text order. One that P can't see (it is inside of another, or too long) has no row
-    and no referent.
+    ``mentions`` are all of the document's, in text order. A mention that P can't see (nested or too long) has no row and no
+    referent.
     """
 
     document: Document
@@ -84,7 +85,7 @@ class Report:
 
     @property
     def surprisal_of_referents(self) -> dict[Span, float]:
-        """The surprisal of referents by the spans of their mentions, of those that P sees."""
+        """The surprisal of referents by the spans of the mentions that P sees."""
         pairs = zip(self.mentions, self.rows, strict=True)
         return {mention.span: row.referent_surprisal for mention, row in pairs if row is not None}
 
@@ -109,7 +110,7 @@ def make_report(tables: Surprisal) -> Report:
 def list_shown(
     document: Document, names: Mapping[str, str], numbers: Mapping[str, int] | None = None
 ) -> tuple[ShownEntity, ...]:
-    """List the entities, the most frequent first, then in text order; their numbers are these, or count in this order."""
+    """List the entities, the most frequent first, then in text order; number them in this order unless numbers are given."""
     places: dict[str, list[int]] = {}
     for place, mention in enumerate(document.mentions):
         places.setdefault(mention.entity, []).append(place)
@@ -136,7 +137,7 @@ def follow_vectors(
 ) -> tuple[Movement, ...]:
     """Follow the vectors of entities that P sees more than once.
 
-    :param places: for each mention of the document, its place among those that P sees.
+    :param places: for each mention of the document, its index among those that P sees.
     """
     trace, encoded = tables.trace, tables.encoded
     seen = {
@@ -158,7 +159,7 @@ def follow_vectors(
 
 
 def show_context(document: Document, mention: Mention) -> tuple[str, str]:
-    """Some words before and after a mention."""
+    """Return some words before and after a mention."""
     low, high = max(0, mention.start - CONTEXT_TOKENS), min(len(document), mention.end + CONTEXT_TOKENS)
     before, after = document.words(low, mention.start), document.words(mention.end, high)
     return " ".join(before.split()), " ".join(after.split())

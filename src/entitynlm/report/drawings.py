@@ -29,18 +29,18 @@ def load_templates() -> "Environment":
 
 
 def render_page(name: str, **values: Any) -> str:
-    """A template with its values."""
+    """Fill a template with values."""
     return load_templates().get_template(name).render(values)
 
 
 def render_drawing(name: str, **values: Any) -> str:
-    """One of the drawings with its values, as SVG."""
+    """Fill one of the drawings with values, as SVG."""
     drawings: Any = load_templates().get_template("drawings.html").module
     return str(getattr(drawings, name)(**values))
 
 
 def shorten(name: str, longest: int = 22) -> str:
-    """A name as a label."""
+    """Shorten a name to a label."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
@@ -74,10 +74,10 @@ def lay_out_timeline(
     surprising: float = SURPRISING,
     width: int = WIDTH,
 ) -> dict[str, Any]:
-    """Lay out a curve of surprisal averaged along a stretch of a text, and below it a row of marks per entity.
+    """Lay out a curve of average surprisal along a stretch of a text, and below it a row of marks per entity.
 
-    :param tokens: those of the stretch, where they were measured.
-    :param surprisal: that of referents, by the spans of their mentions, where it is known.
+    :param tokens: rows of the stretch's tokens, if they were measured.
+    :param surprisal: surprisal of referents by the spans of their mentions, if known.
     """
     start, length = stretch[0], max(1, stretch[1] - stretch[0])
     left, right = min(168.0, 0.3 * width), width - 8.0  # names stand at the left
@@ -121,7 +121,7 @@ def lay_out_timeline(
 
 
 def average_in_bins(values: np.ndarray, bins: int) -> np.ndarray:
-    """Means of stretches of equal length, stretches without a value left out."""
+    """Average over bins of equal length, without empty bins."""
     edges = np.linspace(0, len(values), min(bins, max(1, len(values) // 4)) + 1).round().astype(int)
     pieces = (values[a:b] for a, b in pairwise(edges))
     return np.array([np.nanmean(piece) for piece in pieces if not np.isnan(piece).all()])
@@ -132,8 +132,8 @@ def lay_out_network(
 ) -> dict[str, Any]:
     """Lay out nodes and lines; entities that are mentioned together stand close together.
 
-    Entities that are mentioned only once are left out: they would be as many points at the ends of single lines. A narrow
-    drawing has the most frequent entities alone, because names of more would cover each other.
+    Entities that are mentioned only once are left out, because each would be a point at the end of a single line. A narrow
+    drawing has the most frequent entities only, because more names would cover each other.
     """
     again = {who.number for who in shown[: min(SHOWN_ENTITIES, width // NODE_WIDTH)] if who.mentions > 1}
     pairs = {pair: count for pair, count in together.items() if again.issuperset(pair)}
@@ -158,7 +158,7 @@ def lay_out_network(
 def place_labels(
     nodes: Sequence[dict[str, Any]], edges: Sequence[tuple[int, int, int]], width: float
 ) -> None:
-    """Put each name where it covers least of names, nodes and lines: below, above, right or left of its node."""
+    """Put each name where it overlaps least with names, nodes and lines: below, above, right or left of its node."""
     taken = [
         (n["x"] - n["radius"], n["y"] - n["radius"], n["x"] + n["radius"], n["y"] + n["radius"])
         for n in nodes
@@ -199,7 +199,7 @@ def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 def place_nodes(count: int, edges: Sequence[tuple[int, int, int]]) -> np.ndarray:
-    """(count, 2) places from -1 to 1: lines pull, nodes push (Fruchterman and Reingold); the same every time."""
+    """(count, 2) places from -1 to 1 by a force-directed layout (Fruchterman and Reingold), the same every time."""
     import networkx
 
     graph = networkx.empty_graph(count)
@@ -212,7 +212,7 @@ def place_nodes(count: int, edges: Sequence[tuple[int, int, int]]) -> np.ndarray
 
 
 def lay_out_movement(movement: Movement, length: int) -> dict[str, Any]:
-    """Distance from the first vector as a line, gates as dots."""
+    """Lay out the distance from the first vector as a line, and gates as dots."""
     wide, high, left = 320, 96, 26
     top = max(1.0, max(movement.away))
     step = max(1, len(movement.tokens) // 160)  # a page can't show more

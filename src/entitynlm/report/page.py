@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else: no network, no fonts, no library."""
+"""A report as one self-contained page: no network, no fonts, no library."""
 
 import math
 import re
@@ -39,7 +39,7 @@ PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 
 
 def write_page(report: Report, *, title: str, model: str) -> str:
-    """The whole page: what the template ``page.html`` makes of these values."""
+    """Write the whole page by the template ``page.html``."""
     factor = math.log(2) / math.log(report.tables.base)  # bits → the report's unit
     document, length = report.document, len(report.document)
     gaps = find_gaps(document)
@@ -85,8 +85,8 @@ def nest_mentions(
 ) -> tuple[dict[int, list[int]], Counter[int]]:
     """List the mentions that begin before each token, the outermost first, and count those that end before it.
 
-    Elements of a page can't cross: of two mentions that cross, the second is shown as far as the first one goes, and a mention
-    goes as far as its paragraph.
+    Elements of a page can't cross: of two crossing mentions the second is shown up to the end of the first, and a mention is cut
+    at the end of its paragraph.
 
     :param breaks: tokens that begin a paragraph or a block, and the end of the text.
     """
@@ -116,7 +116,7 @@ def cut_blocks(document: Document, gaps: Sequence[str]) -> list[int]:
 def make_cast(document: Document, labels: Mapping[str, str]) -> Cast:
     """List the characters of a document.
 
-    :param labels: names that people gave to entities, by their ids.
+    :param labels: names that people gave to entities, by entity id.
     """
     cast = list_characters(document)
     named = (replace(who, name=labels.get(who.id, who.name)) for who in cast.characters)
@@ -124,14 +124,14 @@ def make_cast(document: Document, labels: Mapping[str, str]) -> Cast:
 
 
 def tabulate_cast(document: Document, labels: Mapping[str, str]) -> dict[str, tuple[type, list[Any]]]:
-    """The tables ``cast`` and ``quotations``: the type of their rows, and the rows."""
+    """Return the tables ``cast`` and ``quotations``: the type of their rows, and the rows."""
     cast = make_cast(document, labels)
     people, said = list(list_character_rows(cast)), list(list_quotation_rows(cast))
     return {"cast": (CharacterRow, people), "quotations": (QuotationRow, said)}
 
 
 def describe_characters(document: Document, labels: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the section about characters, ``characters.html``."""
+    """Return the values of the section about characters, ``characters.html``."""
     cast = make_cast(document, labels)
     return {
         "cast": cast,
@@ -161,12 +161,12 @@ def list_figures(row: TokenRow) -> str:
 
 
 def find_level(bits: float) -> int:
-    """The depth of the shading, 0 to 8."""
+    """Return the depth of the shading, 0 to 8."""
     return int(min(SHADING_LEVELS, max(0, math.ceil((bits - FIRST_LEVEL) / STEP))))
 
 
 def list_mentions(report: Report) -> list[dict[str, Any]]:
-    """Describe mentions, for readers who point at them; of one that P does not see, only the entity."""
+    """Describe mentions, for readers who point at them; mentions that P does not see by their entity only."""
     called = {who.entity: who.name for who in report.characters}
     who = [called[mention.entity] for mention in report.mentions]
     pairs = zip(report.referents, who, strict=True)

@@ -1,7 +1,7 @@
-"""The generator: seeded annotated stories, one after the other, each a document of its own.
+"""The generator of annotated stories, each of which is a document.
 
-Story ``i`` depends on the seed and ``i`` alone, so a corpus can be cut, streamed or made longer without changing what
-it has. Stories are always named as generated, in their id and in their metadata.
+Story ``i`` depends on the seed and ``i`` alone, so a corpus can be cut, streamed or extended without changing its stories.
+Stories are always marked as generated, in their id and in their metadata.
 """
 
 import json
@@ -30,7 +30,7 @@ AGREEMENT = {"was": {"pl": "were"}, "is": {"1s": "am", "pl": "are"}, "does": {"1
 
 
 def generate_stories(documents: int, *, seed: int, split: str | None = None) -> Iterator[Document]:
-    """Generate a corpus of so many stories, or one split of it, one by one."""
+    """Generate a corpus of this number of stories, or one split of it, one by one."""
     if documents < 1:
         raise ConfigError(f"a corpus of {documents} stories makes no sense; ask for at least one")
     if split is not None and split not in SPLITS:
@@ -41,7 +41,7 @@ def generate_stories(documents: int, *, seed: int, split: str | None = None) -> 
 
 
 def find_split(story: int) -> str:
-    """Find the split of a story by its number, so that a longer corpus never moves a story elsewhere."""
+    """Find the split of a story by its number, so that a longer corpus has the same stories in each split."""
     return {4: "dev", 9: "test"}.get(story % 10, "train")
 
 
@@ -82,7 +82,7 @@ def generate_story(story: int, *, seed: int) -> Document:
 
 
 def realise(discourse: StoryDiscourse, told: str) -> Phrase:
-    """Say a sentence of the script: put mentions into its slots, and let verbs agree with the subject before them."""
+    """Realise a sentence of the script: fill its slots with mentions, and let verbs agree with the subject before them."""
     speech = SPEECH.match(told)
     pieces = SPEECH.sub("", told).split()
     sentence = Phrase()
@@ -108,7 +108,7 @@ def realise(discourse: StoryDiscourse, told: str) -> Phrase:
 
 
 def stands_as_subject(pieces: Sequence[str], index: int) -> bool:
-    """Tell whether the mention at a place is a subject, by the words around it, because sentences are short main clauses."""
+    """Tell whether a mention is a subject by the words around it, which suffices because sentences are short main clauses."""
     before = pieces[index - 1] if index else '"'
     joined = before == "and" and pieces[index + 1] in (".", ",")  # flour and butter
     return before in SUBJECT_OPENERS and not joined

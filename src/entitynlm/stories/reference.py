@@ -1,7 +1,7 @@
-"""Referring expressions: how a participant is mentioned, given who was mentioned before, when and how.
+"""Referring expressions: how a participant is mentioned, given the mentions so far.
 
-New ones are introduced; old ones get a pronoun while they are recent and salient, else a name or a description. Where two would
-fit a pronoun it becomes rare.
+New participants are introduced; known ones get a pronoun while they are recent and salient, else a name or a description. Where a
+pronoun would be ambiguous it is rare.
 """
 
 import re
@@ -41,7 +41,7 @@ class Phrase:
 
 @dataclass(eq=False, slots=True)
 class Participant:
-    """The person or thing that took a role, and where it was last mentioned."""
+    """The person or thing in a role, and the place of its last mention."""
 
     key: str
     role: Role
@@ -58,9 +58,9 @@ class Participant:
 
 
 class StoryDiscourse:
-    """The participants of a story, each of which is drawn when its role is first asked for, and their mentions so far.
+    """The participants of a story, each drawn at the first mention of its role, and their mentions so far.
 
-    :ivar speech: the roles that speak and hear the words that are told, where they are quoted.
+    :ivar speech: roles that speak and hear the current words, if they are quoted.
     """
 
     def __init__(self, roles: dict[str, Role], random: Random) -> None:
@@ -73,7 +73,7 @@ class StoryDiscourse:
         return self.random.random() < probability
 
     def find(self, key: str) -> Participant:
-        """Find the participant of a role; a new one has, if possible, an initial and a noun that no other one has."""
+        """Return the participant of a role; a new one has, if possible, an initial and a noun of its own."""
         if key not in self.cast:
             role, others = self.roles[key], self.cast.values()
             fresh = [noun for noun in role.nouns if noun.partition(":")[0] not in {p.noun for p in others}]
@@ -90,7 +90,7 @@ class StoryDiscourse:
         return self.cast[key]
 
     def refer(self, key: str, form: str, *, is_subject: bool = False) -> Phrase:
-        """Mention a participant, and remember it.
+        """Mention a participant, and record the mention.
 
         :param form: ``poss``, ``full`` (no pronoun), ``pro`` (a pronoun) or empty.
         """

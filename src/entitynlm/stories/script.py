@@ -1,4 +1,4 @@
-"""Scripts: scenarios as TOML files, out of which the sentences of a story are drawn (``docs/formats.md``)."""
+"""Scripts: scenarios as TOML files, from which the sentences of a story are drawn (``docs/formats.md``)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 class Role(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part in a scenario that some person or thing will take.
+    """A role in a scenario, which a person or thing takes.
 
     :param nouns: descriptions to draw from; ``waiter:m`` has a gender, ``table by {window}`` another role's mention.
-    :param named: whether it has a name, by which later mentions go.
-    :param owner: the role that has it (her brother, Anna's bike).
-    :param intro: the determiner of the first mention; a role with an owner is first mentioned with that.
-    :param members: the roles that a group consists of.
+    :param named: whether it has a name, which later mentions use.
+    :param owner: role that owns it (her brother, Anna's bike).
+    :param intro: determiner of the first mention, unless an owner takes its place.
+    :param members: roles that form the group.
     """
 
     type: str
@@ -37,7 +37,7 @@ class Role(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A script with its cast: the steps of a story, of each of which one alternative is told."""
+    """A script with its cast: the steps of a story, each a list of alternatives of which one is drawn."""
 
     name: str
     roles: dict[str, Role]
@@ -58,7 +58,7 @@ def list_names(kind: str) -> tuple[str, ...]:
 
 
 def draw_sentences(scenario: Scenario, random: Random) -> Iterator[str]:
-    """Draw the sentences of one story; a step may tell several of them, or none."""
+    """Draw the sentences of one story; a step may have several sentences, or none."""
     for step in scenario.story:
         for sentence in filter(None, choose(step, random).split(" / ")):
             yield ALTERNATIVES.sub(lambda found: choose(found[1].split("|"), random), sentence)

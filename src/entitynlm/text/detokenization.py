@@ -38,23 +38,23 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
 
 @lru_cache(maxsize=1 << 17)
 def write_plainly(token: str) -> str:
-    """Write a token as people type it: Penn's brackets and marks spelled out, typographic quotation marks plain."""
+    """Write a token as people type it: Penn's brackets and marks as characters, typographic quotation marks plain."""
     return "'" if token == "`" else SPELLINGS.get(token.upper(), token).translate(PLAIN_QUOTES)
 
 
 def is_attached(token: str) -> bool:
-    """Tell whether a token usually stands right after the word before it: a comma, or the "'s" of "Anna's"."""
+    """Tell whether a token usually follows the word before it without a space: a comma, or the "'s" of "Anna's"."""
     return token in TIGHT_BEFORE or token in TIGHT_AROUND or CONTRACTION.fullmatch(token) is not None
 
 
 def ends_sentence(tokens: Sequence[str]) -> bool:
-    """Tell whether some tokens end with a full stop or the like, closing quotes and brackets aside."""
+    """Tell whether tokens end with sentence-final punctuation, closing quotes and brackets aside."""
     last = next((token for token in reversed(tokens) if token not in QUOTES_AND_BRACKETS), None)
     return last is None or last in FINAL
 
 
 def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
-    """List closing quotes and brackets that have no opening one in these tokens."""
+    """List closing quotes and brackets that these tokens do not open."""
     depth = dict.fromkeys(PAIRS.values(), 0)
     for token in tokens:
         if token in depth:

@@ -1,7 +1,7 @@
 """The document type of the whole package: readers make it, writers and models take it.
 
-A :class:`Document` is immutable and checked on construction, so that nothing after a reader needs to doubt it.
-Spans are half-open token ranges, everywhere and always; formats that count otherwise convert at their own border.
+A :class:`Document` is immutable and checked on construction, so that later code need not check it again. Spans are half-open
+token ranges everywhere; formats that count otherwise convert when they read and write.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Span = tuple[int, int]
 class Mention(msgspec.Struct, frozen=True, gc=False):
     """A span of tokens that refers to an entity; a struct, because a corpus has many and a dataclass takes ten times as long.
 
-    ``head`` is the index of the head token; ``attributes`` are other fields of the format (CorefUD's information status, brat's
+    ``head`` is the index of the head token; ``attributes`` are further fields of the format (CorefUD's information status, brat's
     label), kept for writing. A discontinuous mention is read from its first to its last word.
     """
 
@@ -45,7 +45,7 @@ class Mention(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """All mentions of one thing in one document, in text order, with the type of the thing where it is known."""
+    """All mentions of one entity in one document, in text order, with the entity's type if known."""
 
     id: str
     mentions: tuple[Mention, ...]
@@ -53,7 +53,7 @@ class Entity:
 
 
 class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A span of tokens that is said, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
+    """A span of direct speech, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
         return (self.start, self.end)
 
     def rename(self, find_name: Callable[[str], str | None]) -> Quotation:
-        """Give the participants other ids; one without an id is left out."""
+        """Give the participants other ids; a participant without a new id is removed."""
         speaker, addressee = (who and find_name(who) for who in (self.speaker, self.addressee))
         return msgspec.structs.replace(self, speaker=speaker, addressee=addressee)
 
@@ -77,20 +77,20 @@ def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 @dataclass(frozen=True, repr=False)
 class Document:
-    """A tokenised text with sentences, mentions and whatever columns its file had.
+    """A tokenised text with sentences, mentions and further columns of its file.
 
     :param id: unique within a corpus; the parts of a CoNLL-2012 document are ``name``, ``name#001``, …
-    :param tokens: the words as they stand in the text.
+    :param tokens: words as they stand in the text.
     :param sentences: half-open token ranges that follow each other without gaps and cover all tokens.
-    :param mentions: any spans; they may nest, cross and repeat, because they do so in annotated files.
+    :param mentions: any spans; they may nest, cross and repeat, as in annotated files.
     :param entity_types: type of an entity (person, place, …) by entity id, where the corpus has types.
-    :param text: the raw text, if it is known; with ``offsets`` it holds ``text[a:b]`` for token ``(a, b)``.
-    :param offsets: a half-open character range per token; ranges don't overlap and don't run backwards.
-    :param columns: one value per token and name: ``pos`` (Penn-style), ``upos``, ``lemma``, ``deprel``, ``speaker``,
-        or what else the format has; ``None`` where a token has no value.
-    :param heads: per token, the index of its syntactic head in the document, -1 for a root.
+    :param text: raw text, if known; with ``offsets``, ``text[a:b]`` is the token of offset ``(a, b)``.
+    :param offsets: half-open character range of each token; ranges don't overlap and don't run backwards.
+    :param columns: by name, one value per token: ``pos`` (Penn-style), ``upos``, ``lemma``, ``deprel``, ``speaker``, and others
+        of the format; ``None`` where a token has no value.
+    :param heads: index of each token's syntactic head in the document, -1 for a root.
     :param meta: document-level fields of the format (genre, title, …).
-    :param quotations: what is said; speakers that are none of the document's entities are left out.
+    :param quotations: direct speech; speakers that are no entities of the document are left out.
     """
 
     id: str
@@ -121,7 +121,7 @@ class Document:
     def _settle_mentions(
         self, mentions: Iterable[Mention], types: Mapping[str, str], quotations: Iterable[Quotation]
     ) -> None:
-        """Put mentions, types and quotations into order and check them; the text is not looked at again."""
+        """Sort and check mentions, types and quotations; the text was checked before."""
         put = object.__setattr__
         put(self, "mentions", sort_mentions(mentions))
         named = {mention.entity: mention.entity for mention in self.mentions}
@@ -131,7 +131,7 @@ class Document:
         self._check_mentions()
 
     def __getstate__(self) -> dict[str, object]:
-        """Give pickle the fields, with plain dictionaries for the views that it can't store."""
+        """Return the fields for pickle, with plain dictionaries in place of read-only views."""
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in self._fields()}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -210,7 +210,7 @@ class Document:
 
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
-        """The clusters, in order of their first mention."""
+        """The entities, in order of their first mention."""
         grouped: dict[str, list[Mention]] = {}
         for mention in self.mentions:
             grouped.setdefault(mention.entity, []).append(mention)
@@ -235,18 +235,18 @@ class Document:
         return tuple(i for i, (start, end) in enumerate(self.sentences) for _ in range(start, end))
 
     def words(self, start: int, end: int) -> str:
-        """Give the words of a token span: cut out of the raw text where that is known, else joined by spaces."""
+        """Return the words of a token span: cut from the raw text if known, else joined by spaces."""
         if self.text is not None and self.offsets is not None and start < end:
             return self.text[self.offsets[start][0] : self.offsets[end - 1][1]]
         return " ".join(self.tokens[start:end])
 
     def column(self, name: str) -> tuple[str | None, ...]:
-        """Get a column by name, filled with ``None`` where the document does not have it."""
+        """Return a column by name; its values are ``None`` if the document does not have it."""
         values = self.columns.get(name)
         return (None,) * len(self.tokens) if values is None else values
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the document by plain values, as a line of its JSON lines has them."""
+        """Describe the document by plain values, as in JSON lines."""
         from entitynlm.text.formats.jsonlines import make_record
 
         plain: dict[str, Any] = msgspec.to_builtins(make_record(self))
@@ -277,7 +277,7 @@ class Document:
         return to_spacy(self, vocab)
 
     def resolved_text(self, *, every_person: bool = False) -> str:
-        """Replace third-person pronouns outside of quotations by names; with ``every_person``, all of them."""
+        """Replace third-person pronouns outside of quotations by names; with ``every_person``, all pronouns."""
         from entitynlm.discourse.naming import resolve_text
 
         return resolve_text(self, every_person=every_person)
@@ -285,23 +285,23 @@ class Document:
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None
     ) -> Document:
-        """Copy the text with other mentions (the analysis of a system in place of the annotation, say)."""
+        """Copy the document with other mentions, such as a system's analysis in place of the annotation."""
         types = self.entity_types if entity_types is None else entity_types
         return self._change(mentions, types, self.quotations)
 
     def with_clusters(self, clusters: Sequence[Sequence[Span]]) -> Document:
-        """Copy the text with entities 1, 2, … given as bare spans."""
+        """Copy the document with entities 1, 2, … given as bare spans."""
         numbered = enumerate(clusters, start=1)
         return self.with_mentions((Mention(*span, str(n)) for n, spans in numbered for span in spans), {})
 
     def with_quotations(self, quotations: Iterable[Quotation]) -> Document:
-        """Copy the text with other quotations."""
+        """Copy the document with other quotations."""
         return self._change(self.mentions, self.entity_types, quotations)
 
     def _change(
         self, mentions: Iterable[Mention], types: Mapping[str, str], quotations: Iterable[Quotation]
     ) -> Document:
-        """Copy the document with another annotation; its text was checked when it was made."""
+        """Copy the document with another annotation, without checking its text again."""
         made = object.__new__(Document)
         for name, value in self._fields():
             object.__setattr__(made, name, value)

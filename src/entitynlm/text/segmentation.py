@@ -1,8 +1,8 @@
 """Raw text into words and sentences, with the character offsets of every word.
 
 Words are those of spaCy's blank English tokeniser, sentences those of nupunkt, which made the fewest mistakes around quotation
-marks and abbreviations of the splitters that we tried. A blank line always ends a sentence. Everything here is linear in the
-length of the text, whatever the text is.
+marks and abbreviations of the splitters that we tried. A blank line always ends a sentence. All functions take linear time,
+whatever the text.
 """
 
 import functools
@@ -52,7 +52,7 @@ class Segmentation:
 
 
 class TextSegmenter:
-    """spaCy's English tokeniser and nupunkt's sentences, loaded once."""
+    """spaCy's English tokeniser and nupunkt's sentence splitter, loaded once."""
 
     def __init__(self) -> None:
         import nupunkt  # here, because both take a second to load and many commands read no raw text
@@ -72,7 +72,7 @@ class TextSegmenter:
         return language.tokenizer
 
     def segment(self, text: str) -> Segmentation:
-        """Cut ``text``; no word is empty or white space, and ``text[a:b]`` is the word at ``(a, b)``."""
+        """Segment ``text``; no word is empty or white space, and ``text[a:b]`` is the word at ``(a, b)``."""
         if self._seen > RENEW_AFTER:
             self._seen, self._tokenise = 0, self._make_tokeniser()
         self._seen += len(text)
@@ -127,7 +127,7 @@ def segment_text(text: str) -> Segmentation:
 
 
 def segment_whitespace(text: str) -> Segmentation:
-    """Segment tokenised text: words stand between white space, a line is a sentence."""
+    """Segment tokenised text: words are separated by white space, a line is a sentence."""
     offsets: list[Span] = []
     sentences: list[Span] = []
     for line in re.finditer(r"[^\n]+", text):
@@ -145,7 +145,7 @@ def find_spans(sentences: Iterable[Sequence[object]]) -> tuple[Span, ...]:
 
 
 def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
-    """Find the offsets of the words in the text; ``None`` unless they are all of it, in order, apart from white space."""
+    """Find the offsets of the words in the text; ``None`` unless text and words are equal, white space aside."""
     offsets: list[Span] = []
     at = 0
     for word in words:
@@ -166,7 +166,7 @@ def join_words(words: Sequence[str], tight: Iterable[bool] = ()) -> tuple[str, t
 
 
 def place_words(words: Sequence[str], text: str | None) -> tuple[str, tuple[Span, ...]]:
-    """Find the offsets of words in a text; where they are not all of it, join the words by spaces."""
+    """Find the offsets of words in a text; if they do not match, join the words by spaces instead."""
     offsets = None if text is None else find_words(words, text)
     return join_words(words) if text is None or offsets is None else (text, offsets)
 
@@ -181,7 +181,7 @@ def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | No
 
 
 def _goes_on(sentence: str, rest: str) -> bool:
-    """Tell whether the next words name the speaker of a question or an exclamation."""
+    """Tell whether the words after a question or exclamation name its speaker."""
     return bool(QUESTION_END.search(sentence[-8:]) and WHO_SAID_IT.match(rest))
 
 

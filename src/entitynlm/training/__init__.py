@@ -1,1 +1,1 @@
-"""Training: one readable loop for P, for both proposals and for the LSTM baseline."""
+"""Training of P, of its proposal and of the LSTM baseline by one loop."""

@@ -1,8 +1,8 @@
-"""The training loop: one for P, for the proposals and for the LSTM baseline.
+"""The training loop of P, its proposal and the LSTM baseline.
 
-Every random decision is drawn from (seed, epoch, batch), never from a running state, so a training that was interrupted and
-resumed gives the same weights, bit for bit, as one that was not. A checkpoint has all that it needs to go on, in one file that is
-renamed into its place when every byte of it is on the disk: whatever happens to the process, the last whole one is there.
+Every random decision is drawn from (seed, epoch, batch), never from a running state, so that a training that was interrupted and
+resumed gives the same weights, bit for bit. A checkpoint is one file with everything that the training needs to continue, renamed
+into its place when it is on the disk, so that a crash leaves the last complete one.
 """
 
 import copy
@@ -33,7 +33,7 @@ MOST_NAMES = 5  # documents that an error names
 
 @dataclass
 class TrainingState:
-    """Progress of a training: everything but the weights that is needed to go on.
+    """The progress of a training: everything but the weights that is needed to continue.
 
     ``words`` and ``loss`` (nats) are those of the current epoch so far.
     """
@@ -51,9 +51,9 @@ class TrainingState:
 
 
 class Training:
-    """A training under way: ``run`` goes on from ``state`` until it ends or is asked to stop.
+    """A training in progress: ``run`` continues from ``state`` until it ends or is asked to stop.
 
-    :ivar checkpoint: a file that is written after each epoch, now and then within long ones, and when the training is stopped.
+    :ivar checkpoint: file that is written after each epoch, at intervals within long ones, and when the training is stopped.
     """
 
     def __init__(
@@ -81,13 +81,13 @@ class Training:
         self._speed = 0.0  # words per second
 
     def describe(self) -> dict[str, Any]:
-        """Describe the settings that fix the result, for JSON."""
+        """Describe the settings that determine the result, for JSON."""
         return {"model": to_dict(self.network.config), "training": to_dict(self.config), "seed": self.seed}
 
     def run(
         self, progress: Progress = SILENT, *, on_epoch: Callable[[dict[str, Any]], None] | None = None
     ) -> bool:
-        """Train; the best weights are in the network at the end. False if ``progress`` interrupted it (it can be resumed).
+        """Train; the network has the best weights at the end. False if ``progress`` interrupted the training (it can be resumed).
 
         :param on_epoch: called with the losses of each epoch, before the checkpoint is written.
         """
@@ -141,7 +141,7 @@ class Training:
         return True
 
     def _learn(self, batch: Sequence[int], number: int) -> tuple[int, float]:
-        """Learn from one batch: an update per window; documents that go on carry their states from window to window."""
+        """Train on one batch: an update per window; documents that go on pass their states from window to window."""
         epoch = self.state.epoch
         torch.manual_seed(derive_seed(self.seed, epoch, number))
         noise = DrawnNoise(torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1)))
@@ -169,7 +169,7 @@ class Training:
         return words_of_batch, loss_of_batch
 
     def _give_up(self, where: str, loss: float) -> TrainingError:
-        """Make the error that says where in an epoch the training went wrong."""
+        """Make the error that says at which batch the training failed."""
         what = "the gradient is not finite" if math.isfinite(loss) else f"the loss is {loss}"
         return TrainingError(
             f"the training of the {self.network.config.mode} part stopped in epoch {self.state.epoch + 1}, "
@@ -177,7 +177,7 @@ class Training:
         )
 
     def _finish_epoch(self) -> dict[str, Any]:
-        """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
+        """Measure on development documents, keep the best weights, set the learning rate, and decide whether to continue."""
         state, config = self.state, self.config
         losses = measure_losses(self.network, self.development, self.config.word_share)
         if not math.isfinite(losses["total"]):
@@ -206,7 +206,7 @@ class Training:
         return record
 
     def save(self) -> None:
-        """Write the checkpoint, if there is to be one."""
+        """Write the checkpoint, if the training has one."""
         if self.checkpoint is None:
             return
         state = {
@@ -222,7 +222,7 @@ class Training:
             stream.write(content.getbuffer())
 
     def load(self, path: Path) -> None:
-        """Go on from where a checkpoint was written, which must have been made with the same settings."""
+        """Continue from a checkpoint, which must have been made with the same settings."""
         try:
             state = torch.load(path, map_location="cpu", weights_only=True)
             stored, settings = state["settings"], self.describe()
@@ -257,7 +257,7 @@ def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torc
 
 
 def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Tensor:
-    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small."""
+    """Negative log-probability per word (equation 9) with a weight for each variable: the objective of training."""
     parts = (scores.r, scores.e, scores.l, scores.x)
     total = sum((w * part.sum() for w, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
     return -total / max(1, len(scores.r))
@@ -267,9 +267,9 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 def measure_losses(
     network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
 ) -> dict[str, float]:
-    """Negative log-probability per word of documents that are not learned from: in total, and of each variable.
+    """Negative log-probability per word of held-out documents: in total, and of each variable.
 
-    A ``word_share`` below one chooses the same words every time.
+    A ``word_share`` below one selects the same words at every call.
     """
     network.eval()
     torch.manual_seed(0)
@@ -285,7 +285,7 @@ def measure_losses(
 
 
 def make_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """Shuffled batches of similar lengths, blurred by a tenth so that documents meet other neighbours in every epoch."""
+    """Make shuffled batches of documents of similar length, blurred by a tenth so that batches differ between epochs."""
     rng = np.random.default_rng([seed, epoch])
     blurred = np.asarray(lengths, dtype=float) * rng.uniform(0.9, 1.1, len(lengths))
     order = np.argsort(-blurred, kind="stable")
@@ -294,7 +294,7 @@ def make_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: i
 
 
 def choose_documents(count: int, share: int, *, seed: int, epoch: int) -> np.ndarray:
-    """Choose the ``share`` documents of an epoch (0: all): pass after pass over all, each in an order of its own."""
+    """Choose the ``share`` documents of an epoch (0: all): successive parts of passes over all, each pass in a new order."""
     if not share or share >= count:
         return np.arange(count)
     first = epoch * share
@@ -305,7 +305,7 @@ def choose_documents(count: int, share: int, *, seed: int, epoch: int) -> np.nda
 
 
 def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Batches in a fixed order for evaluation, as many documents each as fit ``budget`` padded words (at least one)."""
+    """Make batches in a fixed order for evaluation, each with as many documents as fit ``budget`` padded words (at least one)."""
     batches: list[list[int]] = []
     for number in np.argsort(-np.asarray(lengths), kind="stable").tolist():
         longest = lengths[batches[-1][0]] if batches else 0
@@ -317,5 +317,5 @@ def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
 
 
 def derive_seed(*numbers: int) -> int:
-    """Derive one seed from several numbers, well mixed."""
+    """Derive a seed from several numbers by mixing their bits."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

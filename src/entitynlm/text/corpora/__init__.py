@@ -1,4 +1,4 @@
-"""Corpora as folders: what there is, where it comes from, how it is divided, what is in it."""
+"""Corpora as folders: the catalogue, downloads, splits, statistics."""
 
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 

@@ -1,7 +1,7 @@
 """The catalogue of known corpora (``resources/catalogue.toml``): source, licence, and the SHA-256 of every file.
 
-The hashes are those of the copies that this package was developed and measured with. They are checked after every download,
-so that results reported on "OntoGUM" are results on the same bytes.
+The hashes are those of the copies that this package was developed and measured with. They are checked after every download and
+every copy, so that results on "OntoGUM" are results on the same bytes.
 """
 
 import urllib.parse
@@ -20,7 +20,7 @@ from entitynlm.files import hash_file, lock_folder, read_hash_list
 class CatalogueEntry:
     """One corpus of the catalogue.
 
-    :param url: the address above the single files; ``None`` when a person has to fetch the corpus from ``home``.
+    :param url: address above the single files; ``None`` if the corpus has to be fetched by hand from ``home``.
     :param remote: maps a prefix of a local path to the prefix at the source.
     :param optional: files without which a copy of the corpus still counts as complete.
     """
@@ -50,7 +50,7 @@ class CatalogueEntry:
 
     @property
     def how_to_get(self) -> str:
-        """One line for a person."""
+        """Describe in one line how to get the corpus."""
         if self.generated:
             return f"entitynlm data get {self.name} --documents 2000 --seed 1"
         if self.url:
@@ -82,9 +82,10 @@ def get_corpus(
     *,
     on_file: Callable[[str], None] = lambda name: None,
 ) -> list[str]:
-    """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
+    """Download or copy a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
 
-    A file is written when it is whole and right, and kept when it is there already, so the same call goes on after a failure.
+    A file is written when it is complete and its hash is right, and kept when it exists, so the same call continues after a
+    failure. ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
     """
     if entry.url is None:
         raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")
@@ -119,7 +120,7 @@ def get_corpus(
 
 
 def download_file(url: str, path: Path, digest: str) -> None:
-    """Fetch one file, again if the connection breaks; ``path`` exists only once it is complete and right."""
+    """Download one file, again if the connection breaks; ``path`` exists only once the file is complete and its hash right."""
     import pooch  # here, because it takes half a second to load
     from requests import exceptions
 

@@ -38,7 +38,7 @@ _NOT_DATA = re.compile(
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files in splits. ``rule`` says in words how the splits were found."""
+    """Files in splits. ``rule`` describes how the splits were found."""
 
     name: str
     path: Path
@@ -182,7 +182,7 @@ _RECOGNISERS: tuple[Recogniser, ...] = (
 
 
 def _choose_files(paths: Iterable[Path]) -> list[Path]:
-    """Choose the annotated files, or the texts where there are none (a text beside a brat file belongs to that)."""
+    """Return the annotated files, or the texts if there are none (a text beside a brat file belongs to the annotation)."""
     files = [path for path in paths if path.is_file()]
     usable = [path for path in files if not path.name.startswith(".") and not _NOT_DATA.fullmatch(path.name)]
     for endings in (ANNOTATED_ENDINGS, TEXT_ENDINGS):
@@ -193,7 +193,7 @@ def _choose_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _name_gum(path: Path) -> str:
-    """Tell OntoGUM, whose files declare bare groups, from GUM with its richer scheme."""
+    """Distinguish OntoGUM, whose files declare only entity numbers, from GUM with its richer scheme."""
     with path.open("rb") as stream:
         for raw in stream:
             if not raw.startswith(b"#"):
@@ -213,7 +213,7 @@ def read_card(folder: Path) -> str | None:
 
 
 def _suggest_folders(folder: Path) -> str:
-    """List the folders in this one that are corpora, for people who named one level too high."""
+    """List the subfolders that are corpora, for an error about a folder one level too high."""
     inner = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
     names = sorted(path.name for path in inner if any(recognise(path) for recognise in _RECOGNISERS[:3]))
     return f"Name one of the folders in it: {', '.join(names)}" if names else "Name a folder of these kinds"
@@ -235,8 +235,8 @@ def arrange_splits(placed: Iterable[tuple[str, Path]]) -> dict[str, tuple[Path, 
 def find_split_word(name: str) -> str | None:
     """Find the split that a file or folder name contains as a word: ``en-ud-train.conllu`` → train, ``development`` → dev.
 
-    A name with the words of two splits has none. A split word followed by a bare number does not count, because InScript's
-    stories such as ``train_040`` are about train rides.
+    A name with the words of two splits has none. A split word followed by a number does not count, because InScript's stories
+    such as ``train_040`` are about train rides.
     """
     if re.fullmatch(r"[A-Za-z]+[_-]?\d+(\.[\w.]+)?", name):
         return None
@@ -269,7 +269,8 @@ def read_split_list(path: Path) -> dict[str, list[str]]:
 def find_split_list(folder: Path) -> Path | None:
     """Find the nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling ``ontogum``/``gum``.
 
-    OntoGUM and GUM annotate the same documents with one division, and the list may be in either or at the root of a clone of GUM.
+    OntoGUM and GUM annotate the same documents with one division, and only one of them, or the root of their clone, may have the
+    list.
     """
     folder = folder.resolve()
     above = [folder, *folder.parents][:4]

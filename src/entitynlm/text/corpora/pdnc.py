@@ -1,7 +1,7 @@
 """The Project Dialogism Novel Corpus: whole novels with speakers, addressees, mentions inside of quotations, and characters.
 
-A novel is a folder with ``novel_text.txt``, ``quotation_info.csv`` and ``character_info.csv``; all places are characters of the
-text. Outside of quotations names are not annotated: those that belong to one character alone are found by the list of characters.
+A novel is a folder with ``novel_text.txt``, ``quotation_info.csv`` and ``character_info.csv``; offsets count characters of the
+text. Outside of quotations names are not annotated: those that only one character has are found by the list of characters.
 """
 
 import ast
@@ -30,11 +30,11 @@ LONGEST_FIELD = 1 << 24
 
 @dataclass(frozen=True)
 class NovelQuotation:
-    """A quotation, in parts where a tag interrupts it, with the characters that its mentions mean.
+    """A quotation, in parts where a tag interrupts it, with the characters that its mentions refer to.
 
-    :param kind: how its speaker is told: explicit (by a name), anaphoric (by a pronoun or noun), implicit.
-    :param tag: the words that tell the speaker, as "she said"; empty where there are none.
-    :param mentions: the one character that each span means; mentions of several are left out.
+    :param kind: kind of attribution: explicit (a name), anaphoric (a pronoun or noun), implicit.
+    :param tag: words that attribute the quotation, such as "she said"; empty without a tag.
+    :param mentions: character of each span; spans that refer to several characters are left out.
     """
 
     speaker: str
@@ -70,7 +70,7 @@ class Novel:
 
     @cached_property
     def mentions(self) -> Mapping[Span, str]:
-        """The character that each mention inside of quotations means."""
+        """The character of each mention inside of quotations."""
         return {span: who for quotation in self.quotations for span, who in quotation.mentions.items()}
 
     def find_names(self) -> dict[Span, str]:
@@ -138,7 +138,7 @@ def read_novel(folder: Path) -> Novel:
 
 
 def _list_mentions(spans: Any, entities: Any) -> Iterator[tuple[Span, str]]:
-    """List the mentions of a quotation's parts that mean one character."""
+    """List the mentions in a quotation's parts that refer to one character."""
     for part, meant in zip(spans, entities, strict=False):
         for (start, end), names in zip(part, meant, strict=False):
             known = [name for name in names if name]
@@ -147,7 +147,7 @@ def _list_mentions(spans: Any, entities: Any) -> Iterator[tuple[Span, str]]:
 
 
 def _read_rows(path: Path) -> Iterator[tuple[dict[str, str], Any]]:
-    """Read the rows of a table, each with a function that reads a field as a Python literal; an empty list where it is none."""
+    """Read the rows of a table, each with a function that parses a field as a Python literal (an empty list if it is none)."""
     csv.field_size_limit(LONGEST_FIELD)
     try:
         stream = io.StringIO(path.read_text("utf-8"), newline="")

@@ -1,4 +1,4 @@
-"""Corpus statistics, counted on the documents as they are annotated, before the model's preprocessing."""
+"""Corpus statistics, counted on the documents as annotated, before the model's preprocessing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ COUNTS = ("documents", "sentences", "tokens", "mentions", "entities", "singleton
 
 @dataclass
 class SplitStatistics:
-    """The counts of one split; documents are added one by one and not kept, only the set of word forms is.
+    """The counts of one split, added up document by document; only the set of word forms is kept.
 
     Tokens are the file's own (punctuation counts), nested and repeated mentions count each, a singleton is an entity with one
-    mention in its document, a mention's length is the number of its words, and the vocabulary is the number of distinct forms.
+    mention in its document, a mention's length is its number of words, and the vocabulary is the number of distinct forms.
     """
 
     documents: int = 0

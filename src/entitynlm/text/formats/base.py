@@ -1,8 +1,8 @@
 """A file format: a name, a test of content, a streaming reader, a writer.
 
-A reader is a generator over :class:`Source` that yields one document at a time and keeps no more than one. What it can
-repair but a person should know (an unclosed bracket, a row with too few columns) goes to ``source.report``; what it
-can't repair is raised as ``source.error``, a ``DataError`` with file and line.
+A reader is a generator over :class:`Source` that yields one document at a time and keeps no more than one. An irregularity that
+it can repair (an unclosed bracket, a row with too few columns) is passed to ``source.report``; others are raised as
+``source.error``, a ``DataError`` with file and line.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ ENDINGS = (
 
 
 def strip_endings(name: str) -> str:
-    """Strip a file's name of its endings: ``bath_001.txt.drs`` → ``bath_001``."""
+    """Remove all endings of a file's name: ``bath_001.txt.drs`` → ``bath_001``."""
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
     return name
@@ -47,7 +47,7 @@ def recognise_encoding(data: bytes) -> str | None:
 
 @dataclass(frozen=True)
 class Oddity:
-    """An irregularity that did not stop the reader, and what the reader did about it."""
+    """An irregularity that the reader repaired, and how it did so."""
 
     path: str
     line: int | None
@@ -61,7 +61,7 @@ Report = Callable[[Oddity], object]
 
 
 def ignore(oddity: Oddity) -> None:
-    """Drop an oddity: the default report."""
+    """Ignore an oddity; the default of ``report``."""
 
 
 Row = tuple[int, str]
@@ -71,10 +71,10 @@ Comments = dict[str, str]
 
 @dataclass
 class Source:
-    """An open file with its name and a place to report oddities to.
+    """An open file with its name and a function that oddities are reported to.
 
-    :param words_only: whether words, sentences and mentions are enough, so that a reader may leave out other columns.
-    :param most: bytes that an upload may unpack to; its reader opens no file beside it.
+    :param words_only: whether words, sentences and mentions suffice, so that a reader may skip other columns.
+    :param most: largest size in bytes that an upload may unpack to; its reader opens no other file.
     """
 
     path: str
@@ -95,7 +95,7 @@ class Source:
             raise self.error(f"reading failed ({error})") from error
 
     def decode(self, data: bytes) -> str:
-        """Decode a text as it stands in a file but for a byte-order mark; an encoding other than UTF-8 is reported."""
+        """Decode a text, without its byte-order mark; an encoding other than UTF-8 is reported."""
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -110,7 +110,7 @@ class Source:
         return data.decode(encoding)
 
     def sections(self) -> Iterator[bytes]:
-        """Yield each line that begins with ``#`` with all lines up to the next one."""
+        """Yield each line that begins with ``#`` with all lines up to the next such line."""
         pieces: list[bytes] = []
         for chunk in self.chunks():
             first, *others = chunk.split(b"#")  # a rare sign: many times as fast as a split by two signs
@@ -125,7 +125,7 @@ class Source:
             yield b"".join(pieces)
 
     def blocks(self) -> Iterator[tuple[int, Comments, list[Row]]]:
-        """Yield the lines between two blank ones: the number of the first line, comments (``# key = value``), rows."""
+        """Yield the lines between blank lines: the number of the first line, comments (``# key = value``), rows."""
         first = 0
         comments: Comments = {}
         rows: list[Row] = []
@@ -152,12 +152,12 @@ class Source:
         self.on_oddity(Oddity(self.path, line, message))
 
     def error(self, message: str, line: int | None = None, **details: str | None) -> DataError:
-        """Make an error about this file, to be raised by the reader; details are ``found``, ``expected`` and ``hint``."""
+        """Make an error about this file, for the reader to raise; details are ``found``, ``expected`` and ``hint``."""
         return DataError(message, path=self.path, line=line, **details)
 
     @contextlib.contextmanager
     def naming(self, line: int | None = None) -> Iterator[None]:
-        """Give errors about the content (a document that breaks an invariant, say) this file and line."""
+        """Add this file and line to errors about the content, such as a document that breaks an invariant."""
         try:
             yield
         except DataError as e:

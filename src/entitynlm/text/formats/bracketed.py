@@ -1,7 +1,7 @@
 """Helpers of the two bracket formats (CoNLL-2012 and CoNLL-U): crossing mentions, document names, counted oddities.
 
-A closing bracket belongs to the bracket of the same number that was opened last, which is wrong for two mentions *of one
-entity* that cross; :func:`find_layers` finds those, so that the writers can give them labels of their own.
+A closing bracket is matched with the last opened bracket of the same number, which is wrong for two crossing mentions *of one
+entity*; :func:`find_layers` finds these, so that the writers can give them different labels.
 """
 
 from entitynlm.text.document import Document
@@ -9,10 +9,10 @@ from entitynlm.text.formats.base import Source
 
 
 def find_layers(document: Document) -> list[int]:
-    """Give each mention a layer, so that those of one entity and layer nest or lie apart, and most are in layer 0.
+    """Assign each mention to a layer, so that mentions of one entity and layer do not cross, and most are in layer 0.
 
-    Mentions that share only one word, the last of one and the first of the other, count as crossing: the official scorer
-    opens brackets before it closes any.
+    Mentions that share only one word, the last of one and the first of the other, count as crossing: the official scorer opens
+    brackets before it closes any.
     """
     layers: list[int] = []
     # per entity and layer, ends of mentions around this point, the innermost last
@@ -49,7 +49,7 @@ class DocumentNames:
 
 
 class OddityCounter:
-    """Counts oddities that come in hundreds; reports each kind once per document, with its count and first example."""
+    """Counts frequent oddities; reports each kind once per document, with its count and first example."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

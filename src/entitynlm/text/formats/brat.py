@@ -43,7 +43,7 @@ Link = tuple[str, ...]
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """Recognise a file by its first line or its name; lines that are no annotation are told as errors."""
+    """Recognise a file by its first line or its name; malformed lines are reported as errors."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
     return path.removesuffix(".gz").endswith(".ann") or bool(LINE.match(start))
 
@@ -102,7 +102,7 @@ def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
 def _join_mentions(
     spans: Mapping[str, Span], found: Mapping[str, TextBound], links: list[Link], source: Source
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
-    """Make mentions of linked annotations, named after the first one's chain or key, and find the types of their entities."""
+    """Make mentions of linked annotations, with the first one's chain or key as entity, and find the types of the entities."""
     order = sorted(spans, key=lambda key: (spans[key][0], -spans[key][1]))
     types: dict[str, str] = {}
     mentions: list[Mention] = []
@@ -191,7 +191,7 @@ def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
 
 
 def _settle_chains(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
-    """Tell whether this is LitBank's scheme, where a second line names the chain; if so, the two lines become one."""
+    """Recognise LitBank's scheme, where a second line names a mention's chain, and merge the two lines."""
     chained = {key for key, each in found.items() if not KIND_AND_TYPE.fullmatch(each.label)}
     if not 0 < len(chained) < len(found) or not all(CHAIN.fullmatch(found[key].label) for key in chained):
         return False

@@ -1,6 +1,6 @@
 """CoNLL-2012: OntoNotes' columns with coreference brackets in the last one, and the official scorer's short form.
 
-``docs/formats.md`` describes what becomes of each column, and how two crossing mentions of one entity are written.
+``docs/formats.md`` describes how each column is read, and how two crossing mentions of one entity are written.
 """
 
 import io
@@ -51,7 +51,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """Read document by document: regular rows are taken as one table, others line by line with their oddities."""
+    """Read document by document: regular rows as one table, other rows line by line with their oddities."""
     file = _FileBuilder(source)
     number = 1
     for text in source.sections():
@@ -66,7 +66,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 class _FileBuilder:
-    """Divides a file into parts of documents; ``draft`` is the one that is being read."""
+    """Divides a file into parts of documents; ``draft`` is the part being read."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -80,7 +80,7 @@ class _FileBuilder:
         return self.draft
 
     def take_lines(self, text: bytes, first: int) -> Iterator[Document]:
-        """Take lines of any kind, and yield the documents that end in them."""
+        """Read lines of any kind, and yield the documents that end in them."""
         for number, line in decode_lines(io.BytesIO(text), self.source.path, first=first):
             draft = self.draft
             if not line or line.isspace():
@@ -119,7 +119,7 @@ def _is_utf8(rows: bytes) -> bool:
 
 
 def _set_tabs(rows: bytes) -> bytes:
-    """Part the fields of rows by tabs instead of runs of blanks."""
+    """Separate the fields of rows by tabs instead of runs of blanks."""
     return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
 
 
@@ -174,7 +174,7 @@ def _drop_stray_tabs(rows: list[list[str]]) -> None:
 
 
 def _cut_column(table: FieldTable, first: int, last: int | None) -> list[str | None]:
-    """Cut the fields from ``first`` to ``last`` (None: the last before coreference) out of the rows that have them."""
+    """Return the fields from ``first`` to ``last`` (None: the last before coreference) of the rows that have them."""
     found: list[str | None] = [None] * len(table.first)
     rows = np.flatnonzero(table.widths - 1 > (first if last is None else last))
     ends = table.last[rows] - 1 if last is None else table.first[rows] + last
@@ -186,7 +186,7 @@ def _cut_column(table: FieldTable, first: int, last: int | None) -> list[str | N
 
 @lru_cache(maxsize=1 << 16)
 def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
-    """Read the labels of one-word mentions, of those that open and of those that close, and whether that is all of the cell."""
+    """Parse a coreference cell: labels of one-word, opening and closing mentions, and whether the cell has nothing else."""
     found = BRACKET.findall(cell)
     return (
         tuple(single.strip() for single, _, _ in found if single.strip()),
@@ -219,7 +219,7 @@ class _PartBuilder:
     def complete_row(self, fields: list[str], line: int) -> list[str]:
         """Add the columns that the official scorer ignores to a row of a document whose rows are all short.
 
-        One of its own test files (case L-1) has a short row without its coreference, which it takes for a word in no mention.
+        One of its own test files (case L-1) has a short row without coreference, which it reads as a word outside of mentions.
         """
         if self._is_short is None:
             self._is_short = len(fields) == SHORTEST
@@ -230,7 +230,7 @@ class _PartBuilder:
         return [fields[0], self.part or "0", str(len(self.rows)), NO_WORD, *(fields[1:] or "-")]
 
     def add_regular(self, rows: bytes, line: int) -> int:
-        """Add whole sentences that have nothing odd, and count their lines; 0 where a row needs a closer look."""
+        """Add whole regular sentences, and return the number of their lines; 0 if a row must be read line by line."""
         if self.rows or not rows.endswith(b"\n\n") or b"\r" in rows:
             return 0
         if b" " in rows:
@@ -247,7 +247,7 @@ class _PartBuilder:
         return table.line_count
 
     def end_sentence(self) -> None:
-        """Add the sentence whose rows were collected, with what is missing in them filled in."""
+        """Add the sentence of the collected rows, with missing fields filled in."""
         if not self.rows:
             return
         _drop_stray_tabs([fields for _, fields in self.rows])
@@ -267,7 +267,7 @@ class _PartBuilder:
         self.rows.clear()
 
     def _add_sentences(self, table: FieldTable, lines: Places) -> None:
-        """Add the rows of a table, which stand on these lines of the file; the coreference is the last field."""
+        """Add the rows of a table, given their line numbers; coreference is the last field."""
         start = len(self._tokens)
         self._tokens += table.cut(table.first + 3, table.first + 3)
         self._lines.append(lines)
@@ -286,7 +286,7 @@ class _PartBuilder:
             ]
 
     def _read_brackets(self, tokens: list[int], cells: list[str]) -> None:
-        """Read cells as the official scorer does: what opens at a word is opened before anything is closed there."""
+        """Read cells as the official scorer does: at each word, mentions are opened before any is closed."""
         stacks, add = self._open, self._mentions.append
         lines = self._lines[-1]
         first = len(self._tokens) - len(lines)
@@ -307,7 +307,7 @@ class _PartBuilder:
                 self._counter.add(message, int(lines[token - first]), cell)
 
     def finish(self, *, unended: int | None = None) -> Document:
-        """Make the document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
+        """Make the document; ``unended`` is the line (0: the end of the file) found in place of its '#end document'."""
         if unended is not None:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
@@ -364,7 +364,7 @@ def _render(document: Document) -> Iterator[str]:
 
 
 def _find_header(document: Document) -> tuple[str, str]:
-    """Find name and part as they were read, if the id still has them; else the id becomes the name of a single part."""
+    """Return name and part as they were read, if the id still consists of them; else the id is the name of a single part."""
     name, part = re.sub(r"[\r\n]", " ", document.meta.get("name", "")), document.meta.get("part", "")
     known = make_id(name, part)
     same = document.id == known or document.id.startswith(f"{known}~")

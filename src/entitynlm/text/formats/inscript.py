@@ -52,7 +52,7 @@ def _read_sentences(source: Source) -> Iterator[Sentence]:
 
 
 def _split_row(row: Row, source: Source) -> Cells | None:
-    """Split a row into its six cells, of which those without a value are None."""
+    """Split a row into its six cells; cells without a value are None."""
     number, line = row
     cells = [cell.strip() for cell in line.split("\t")]
     if len(cells) < 2 or not cells[1]:

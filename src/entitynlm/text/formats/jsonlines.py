@@ -1,6 +1,6 @@
 """JSON lines, one document a line, as e2e-coref, fastcoref and similar systems read and write them.
 
-``docs/formats.md`` gives the rules; lines that this package wrote have a key ``entitynlm`` and are read back without loss.
+``docs/formats.md`` describes the fields; lines that this package wrote have a key ``entitynlm`` and are read back without loss.
 """
 
 import json
@@ -49,7 +49,7 @@ class JsonText(msgspec.Struct, omit_defaults=True):
 
 
 def make_record(document: Document) -> JsonObject:
-    """Describe a document as an object that :func:`restore_document` reads."""
+    """Describe a document as a JSON object, which :func:`restore_document` reads."""
     speakers = [speaker or "" for speaker in document.column("speaker")]
     entities = []
     for entity in document.entities:
@@ -71,7 +71,7 @@ def make_record(document: Document) -> JsonObject:
 
 
 def restore_document(record: JsonObject, report: Callable[[str], None]) -> Document:
-    """Make the document of an object that :func:`make_record` made; anything else is a ``DataError``."""
+    """Make the document of an object from :func:`make_record`; any other object is a ``DataError``."""
     extras = record.get(OURS)
     if not isinstance(extras, dict) or extras.get("version") != RECORD_VERSION:
         message = f"the part {OURS!r} of the record is not of version {RECORD_VERSION}"
@@ -95,7 +95,7 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
 def restore_mentions(
     clusters: Sequence[Sequence[Span]], entities: object, report: Callable[[str], None]
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
-    """Make mentions and entity types; where the clusters were edited, their entities are numbered 1, 2, …"""
+    """Make mentions and entity types; if the clusters were edited, entities are numbered 1, 2, …"""
     described: list[JsonEntity] = take(entities or [], list[JsonEntity], "entities")
     if len(described) != len(clusters):
         if described:
@@ -133,7 +133,7 @@ HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """Recognise a file that begins with an object (or an array of them, which the reader explains)."""
+    """Recognise a file that begins with an object (or with an array, for which the reader raises a helpful error)."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
     if re.match(rb'\{\s*("|\}|$)', start):
         return True
@@ -160,7 +160,7 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 
 
 def parse_line(line: str) -> JsonObject:
-    """Parse a line as an object, or say what else it is."""
+    """Parse a line as an object; if it is another value, the error says which."""
     try:
         record = json.loads(line)
         if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
@@ -186,7 +186,7 @@ def read_record(record: JsonObject, source: Source, number: int, count: int) -> 
 
 
 def find_name(record: JsonObject) -> str | None:
-    """Find the name of a document under one of the keys that are in use."""
+    """Find the id of a document under one of the usual keys."""
     names = (record.get(key) for key in NAMES)
     return next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), None)
 
@@ -248,7 +248,7 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> Document:
 
 
 def _take_column(value: object, what: str, size: int, report: Complain) -> list[str | None] | None:
-    """Take a value per word from a list, or from a list per sentence; anything else is reported and left out."""
+    """Read a value per word from a list, or from a list per sentence; any other value is reported and left out."""
     if not isinstance(value, list) or not value:
         return None
     try:
@@ -263,7 +263,7 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
 
 
 def _locate_tokens(size: int) -> Locate:
-    """Read spans that count words, the last one included."""
+    """Read spans of tokens whose end is inclusive."""
 
     def locate(start: int, last: int) -> Span:
         if not 0 <= start <= last < size:
@@ -277,7 +277,7 @@ def _locate_tokens(size: int) -> Locate:
 
 
 def _locate_characters(text: str, offsets: Sequence[Span], report: Complain) -> Locate:
-    """Read spans of characters; one that cuts a word is the whole word."""
+    """Read spans of characters; a span that cuts a word is extended to the whole word."""
 
     def locate(start: int, end: int) -> Span | None:
         if not 0 <= start < end <= len(text):

@@ -1,7 +1,7 @@
-"""Documents of word processors, e-books and pages (EPUB, DOCX, ODT, RTF, HTML, Markdown), made into plain text by pandoc.
+"""Word-processor documents, e-books and web pages (EPUB, DOCX, ODT, RTF, HTML, Markdown), converted to plain text by pandoc.
 
-``text`` is the converted text, and offsets point into it. Headings are noted in ``meta["headings"]`` as the tokens that they
-begin with, so that chapters are found whatever they are called.
+``text`` is the converted text, and offsets count its characters. ``meta["headings"]`` has the first token of each heading, so
+that chapters are found whatever their headings say.
 """
 
 import io
@@ -46,7 +46,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """Convert a file to text and read that as plain text is read."""
+    """Convert a file to text, and read it as plain text."""
     data = b"".join(source.chunks())
     text, levels = _take_headings(_convert(data, _find_kind(data, source), source))
     cut = segment_text(text)
@@ -106,7 +106,7 @@ def _convert(data: bytes, kind: str, source: Source) -> str:
 
 
 def _take_headings(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Take the signs of headings out of a text; returns where each heading begins, and its level."""
+    """Remove the marks of headings from a text; returns the start of each heading, and its level."""
     found = [
         (match.start() - number, ord(match[0]) - 0xE000)
         for number, match in enumerate(HEADING_SIGN.finditer(text))
@@ -115,7 +115,7 @@ def _take_headings(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _choose_chapters(levels: list[tuple[int, int]]) -> list[int]:
-    """Choose the headings of the highest level that a document has two of: the one above is its title."""
+    """Choose the headings of the highest level that occurs at least twice, because a single one is the title."""
     counts = Counter(level for _, level in levels)
     level = min((level for level, count in counts.items() if count > 1), default=None)
     return [place for place, each in levels if each == level]

@@ -1,4 +1,4 @@
-"""Plain text: one document a file; ``text`` is the file as it is, and offsets point into it."""
+"""Plain text: one document a file; ``text`` is the file unchanged, and offsets count its characters."""
 
 import codecs
 import re
@@ -13,13 +13,13 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """Accept a file without a zero byte, and one that only its name calls a text (so that the error can say more)."""
+    """Accept a file without a zero byte; also a file with a text's name, for which the reader raises a helpful error."""
     name = path.removesuffix(".gz")
     return b"\0" not in sample or sample.startswith(UTF_16) or name.endswith(".txt")
 
 
 def read(source: Source) -> Iterator[Document]:
-    """Read one document; a text without words is none and is reported."""
+    """Read one document; a text without words gives no document and is reported."""
     text = source.decode(b"".join(source.chunks()))
     if kind := NO_TEXT.match(text):
         hint = f"Save the {kind.lastgroup} document as plain text (UTF-8) first"

@@ -1,4 +1,4 @@
-"""All formats in one table; reading and writing by path with the format found from the content."""
+"""The table of all formats; reading and writing by path, with the format recognised from the content."""
 
 import gzip
 import io
@@ -56,7 +56,7 @@ def get_writable(name: str) -> Format:
 
 
 def read_sample(path: str | Path) -> bytes:
-    """Read the first bytes of a file, which its format is recognised by."""
+    """Read the first bytes of a file, from which its format is recognised."""
     with open_binary(path) as stream:
         try:
             return stream.read(SAMPLE_BYTES)
@@ -65,7 +65,7 @@ def read_sample(path: str | Path) -> bytes:
 
 
 def recognise_format(path: str, sample: bytes) -> Format:
-    """Recognise the format of a file by its first bytes; a file with the ending of another format is not read as plain text."""
+    """Recognise a file's format by its first bytes; a file with another format's ending is not read as plain text."""
     form = next((form for form in FORMATS.values() if form.recognise(path, sample)), None)
     if form is not None:
         ending = Path(path.removesuffix(".gz")).suffix
@@ -89,17 +89,17 @@ def recognise_format(path: str, sample: bytes) -> Format:
 def read_documents(
     path: str | Path, format: str | None = None, *, on_oddity: Report = ignore, words_only: bool = False
 ) -> Iterator[Document]:
-    """Stream the documents of one file (``-`` is standard input), whatever its format.
+    """Read the documents of one file (``-`` is standard input) one by one, in any format.
 
-    The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. With ``words_only``
-    a reader may leave out columns other than words and coreference, which takes half the time.
+    The file is opened and recognised at the call, so that a wrong path fails here and not at the first ``next``. With
+    ``words_only`` a reader may skip columns other than words and coreference, which takes half the time.
     """
     source = Source(str(path), open_binary(path), on_oddity, words_only=words_only)
     return _read(source, format)
 
 
 def read_upload(content: bytes, name: str, *, most: int, on_oddity: Report = ignore) -> Iterator[Document]:
-    """Stream the documents of a file that is in memory and unpacks to ``most`` bytes; no other file is opened for it."""
+    """Read the documents of a file in memory that unpacks to at most ``most`` bytes; no other file is opened."""
     if name.endswith(".gz"):
         try:
             content = read_most(gzip.GzipFile(fileobj=io.BytesIO(content)), most)
@@ -129,7 +129,7 @@ def _stream(form: Format, source: Source) -> Iterator[Document]:
 
 
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> int:
-    """Write documents to ``path`` in the named format, all of them or nothing, and return their number.
+    """Write documents to ``path`` in the named format, atomically, and return their number.
 
     ``-`` is standard output, a name ending in ``.gz`` is compressed, and a folder gets a file called ``documents``.
     """

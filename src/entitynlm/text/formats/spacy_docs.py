@@ -1,7 +1,7 @@
 """spaCy ``Doc`` objects, with entities as span groups ``coref_clusters_1``, …
 
-What spaCy can hold is where its users look for it, and span groups that were changed in spaCy are read back; the document itself
-is kept in ``doc.user_data["entitynlm"]``.
+Values that spaCy has a place for are stored there, and span groups changed in spaCy are read back; the document itself is kept in
+``doc.user_data["entitynlm"]``.
 """
 
 import re
@@ -28,7 +28,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
 
 
 def write_groups(doc: Any, entities: Iterable[Entity], places: Sequence[int]) -> None:
-    """Replace the span groups of entities; ``places`` are the tokens of the ``Doc`` that the words stand at."""
+    """Replace the span groups of entities; ``places`` are the ``Doc``'s tokens at which the words stand."""
     from spacy.tokens import Span
 
     for key in list_groups(doc):
@@ -39,15 +39,15 @@ def write_groups(doc: Any, entities: Iterable[Entity], places: Sequence[int]) ->
 
 
 def list_groups(doc: Any) -> dict[str, int]:
-    """List the names of the span groups of entities with their numbers, in the order of these."""
+    """List the names of the entities' span groups with their numbers, sorted by number."""
     found = {str(key): int(match[1][:18]) for key in doc.spans if (match := GROUP.fullmatch(str(key)))}
     return dict(sorted(found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
 def from_spacy(doc: Any, name: str | None = None) -> Document:
-    """Make the document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out, and so are mentions of it alone.
+    """Make a document from a spaCy ``Doc`` without its white-space tokens.
 
-    :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
+    :param name: the document's id, if the ``Doc`` was not made by :func:`to_spacy`.
     """
     kept = _find_kept(doc)
     if kept is None:
@@ -68,7 +68,7 @@ def _find_kept(doc: Any) -> Document | None:
 
 
 def _read_groups(doc: Any, before: list[int], kept: Document) -> tuple[list[Mention], dict[str, str]]:
-    """Read mentions and entity types; an entity whose group was not changed is that of the kept document."""
+    """Read mentions and entity types; an entity whose group is unchanged is that of the kept document."""
     known = dict(enumerate(kept.entities, start=1))
     mentions: list[Mention] = []
     types: dict[str, str] = {}
@@ -130,7 +130,7 @@ def read_tokens(doc: Any) -> tuple[dict[str, Any], list[int]]:
 
 
 def _find_head(token: Any, before: list[int]) -> int:
-    """Find the index of the head, or -1; where the head is a white-space token, take that of its head."""
+    """Return the index of the head, or -1; a white-space token is replaced by its own head."""
     while token.head.i != token.i:
         token = token.head
         if before[token.i] < before[token.i + 1]:

@@ -1,8 +1,8 @@
 """The ``Entity=`` notation of GUM and CorefUD: mentions as brackets with fields, read and written.
 
-``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the closing one
-has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``; it is read from its first word
-to its last one, without its head.
+``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the closing bracket
+has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``; it is read from its first to its
+last word, without its head.
 """
 
 import re
@@ -24,12 +24,12 @@ _TO_ESCAPE = re.compile(r"[%()|\-\[\]\s,:]")
 
 
 def unescape(text: str) -> str:
-    """Replace ``%28`` and the like by the characters they stand for."""
+    """Replace escapes such as ``%28`` by the characters they stand for."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "%" in text else text
 
 
 def escape(text: str) -> str:
-    """Write the notation's own characters as ``%28`` and the like, so that the text can stand in a field."""
+    """Escape the notation's own characters as ``%28`` etc., so that the text can stand in a field."""
     return _TO_ESCAPE.sub(lambda match: f"%{ord(match[0]):02X}" if match[0].isascii() else match[0], text)
 
 
@@ -59,7 +59,7 @@ class EntityReader:
     _in_parts: dict[str, _BracketedMention] = field(default_factory=dict)  # by entity, the last one
 
     def use_header(self, header: list[str]) -> None:
-        """Take the names of fields; the id is the one called GRP or eid, else the first."""
+        """Set the names of fields; the id is the field GRP or eid, else the first field."""
         self._declared, self._header = True, header
         self._id_field = next((i for i, name in enumerate(header) if name in ID_FIELDS), 0)
 
@@ -99,7 +99,7 @@ class EntityReader:
         mention.end = token + 1
 
     def finish(self) -> tuple[list[Mention], dict[str, str]]:
-        """Make mentions and entity types; the type of an entity is that of most of its mentions."""
+        """Make mentions and entity types; an entity has the most frequent type of its mentions."""
         for label, stack in self._open.items():
             for opened in stack:
                 self.source.report(f"'({label}' is never closed; the mention was dropped", opened.line)
@@ -148,8 +148,8 @@ class EntityReader:
 def make_cells(document: Document) -> dict[int, str]:
     """Make the value of ``Entity=`` for each token that has one.
 
-    Order at a token as in CorefUD: closing brackets, opening ones, mentions of one word; but the last go first where
-    nothing opens, so that nesting shows.
+    The order at a token is CorefUD's: closing brackets, opening ones, mentions of one word; but these come first where nothing
+    opens, so that nesting is visible.
     """
     opening: dict[int, list[str]] = {}
     closing: dict[int, list[tuple[int, int, str]]] = {}

@@ -1,4 +1,4 @@
-"""The reader of CoNLL-U with coreference; ``docs/formats.md`` describes what becomes of what."""
+"""The reader of CoNLL-U with coreference; ``docs/formats.md`` describes how each field is read."""
 
 import re
 from collections.abc import Iterator
@@ -165,7 +165,7 @@ class _ConlluBuilder:
             raise self._source.error(NOT_A_ROW, number, found=line, expected=expected)
 
     def _place_word(self, form: str, items: dict[str, str], word_id: int) -> None:
-        """Put the latest word into the text, or into the multiword token that it belongs to."""
+        """Add the latest word to the text, or to the multiword token that it belongs to."""
         group = self._group
         if group is not None and group.first <= word_id <= group.last:
             group.words.append(form)

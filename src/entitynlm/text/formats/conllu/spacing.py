@@ -1,4 +1,4 @@
-"""The raw text in CoNLL-U, read back as it was: ``SpaceAfter=No``, multiword tokens, ``SpacesBefore`` and ``SpacesAfter``."""
+"""The raw text in CoNLL-U, restored from ``SpaceAfter=No``, multiword tokens, ``SpacesBefore`` and ``SpacesAfter``."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
 
 @dataclass
 class TextBuilder:
-    """Builds a document's text word by word; ``known`` is set once the file has any information about its text."""
+    """Builds a document's text word by word; ``known`` is true once the file has said anything about its text."""
 
     offsets: list[Span] = field(default_factory=list)
     known: bool = False
@@ -70,7 +70,7 @@ class TextBuilder:
         return " ".join("".join(self._pieces[self._sentence + 1 :]).split())
 
     def finish(self) -> str | None:
-        """Return the whole text, or ``None`` if the file does not tell it."""
+        """Return the whole text, or ``None`` if the file does not give it."""
         return "".join([*self._pieces, self._gap or ""]) if self.known else None
 
 
