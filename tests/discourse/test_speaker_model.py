@@ -5,10 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from entitynlm.discourse.conversations import ConversationReader
+from entitynlm.discourse.conversations import Conversation, ConversationReader
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue
-from entitynlm.discourse.speakers import ANSWERS, FIRST_OTHER, GOES_ON, JOINS, find_marginals
+from entitynlm.discourse.speakers import (
+    ANSWERS,
+    FIRST_OTHER,
+    GOES_ON,
+    JOINS,
+    SpeakerModel,
+    find_marginals,
+)
 from entitynlm.discourse.speech_tags import Tag, TagReader
 from support.marked_text import read_marked
 
@@ -38,6 +45,14 @@ def test_marginals_are_those_of_all_readings() -> None:
     for reading in itertools.product(range(3), repeat=4):
         expected[range(4), reading] += np.exp(score_reading(reading, scores, steps))
     assert find_marginals(scores, steps) == pytest.approx(np.log(expected), abs=1e-4)
+
+
+def test_the_name_after_a_verb_of_speech_is_the_speaker_whatever_else_is_known() -> None:
+    zeros, features = np.zeros((1, 2), np.float32), {"tag after verb name own": 0, "nearest before": 1}
+    weights = {"linear": np.array([1.0, 9.0], np.float32), "hidden": zeros, "bias": zeros[:, 0]}
+    model = SpeakerModel({**weights, "output": zeros[:, 0]}, features, {})
+    rows = [[{"tag after verb name own": 1.0}, {"nearest before": 1.0}], [{}, {"nearest before": 1.0}]]
+    assert model.find_speakers(Conversation(0, ["n", "i"], rows, ["start", "next"])) == ["n", "i"]
 
 
 @pytest.mark.parametrize(

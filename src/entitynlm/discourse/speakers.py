@@ -22,6 +22,8 @@ SPEAKER_WEIGHTS = Path(__file__).parents[1] / "resources" / "discourse" / "speak
 GOES_ON, ANSWERS, JOINS, FIRST_OTHER = range(4)
 """Columns of a step: the speaker goes on, the last other answers, a third joins, or a second where there was none."""
 IMPOSSIBLE = -1e4
+SAID_BY_NAME = frozenset(("tag after verb name own", "tag between name own"))
+"""Features of the person who is named after the verb of a quotation's tag ("said Ida"), and who therefore speaks it."""
 
 Array = npt.NDArray[np.float32]
 
@@ -41,13 +43,12 @@ class SpeakerModel:
         """Find the most probable speaker of each quotation of a conversation."""
         scores = self.score_participants(conversation.features)
         steps = np.stack([self._get_step(step) for step in conversation.steps])
-        best = find_marginals(scores, steps).argmax(1)
+        named = [[not SAID_BY_NAME.isdisjoint(found) for found in row] for row in conversation.features]
+        best = np.where(named, -IMPOSSIBLE, find_marginals(scores, steps)).argmax(1)
         return [conversation.participants[number] for number in best]
 
     def _get_step(self, step: str) -> Array:
-        if (
-            step == MONOLOGUE
-        ):  # novels hardly have any to learn from: 80 of 80 go on in PDNC's training novels
+        if step == MONOLOGUE:  # too few to learn from: 80 of 80 go on in PDNC's training novels
             return np.array([0.0, IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE], dtype=np.float32)
         number = self.steps.get(step)
         return np.zeros(4, dtype=np.float32) if number is None else self.weights["steps"][number]
