@@ -1,4 +1,4 @@
-"""Who acts next, with probabilities that are the model's own."""
+"""Who is mentioned next, with probabilities that are the model's own."""
 
 import pytest
 

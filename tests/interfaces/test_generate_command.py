@@ -23,7 +23,7 @@ def test_a_closed_vocabulary_answers_with_the_plan(model: Path, tmp_path: Path) 
     file.write_text(STORY)
     result = run(model, file, "--cast", "Ann, Old Bo", "--json", figures, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "who acts next" in result.stdout and "closed vocabulary" in result.stderr
+    assert "mentioned next" in result.stdout and "closed vocabulary" in result.stderr
     plan = json.loads(figures.read_text())["plan"]
     assert "Old Bo" in {row["name"] for row in plan} and sum(row["probability"] for row in plan) > 0.999
     assert len(out.read_text().splitlines()) == len(plan) + 1

@@ -94,8 +94,8 @@ def generate_continuations(
         raise ConfigError(f"there must be one continuation at least, not {count}")
     if not writes_prose(pretrained):
         raise ConfigError(
-            "this model has a closed vocabulary and writes no prose; `entitynlm generate --plan` tells who acts next, and a "
-            "model on a pretrained language model (entitynlm-en-smollm2) writes"
+            "this model has a closed vocabulary and writes no prose; `entitynlm generate --plan` predicts who is "
+            "mentioned next, and a model on a pretrained language model (entitynlm-en-smollm2) writes"
         )
     request, draws = request or ContinuationRequest(), torch.Generator().manual_seed(seed)
     opening = StoryOpening(pretrained, prompt, request.cast, draws)

@@ -62,9 +62,7 @@ _FILES = "Texts in any readable format; patterns stand in quotes; '-' is standar
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files, help=_FILES)]
 
 
-_KEEP_TEXT = (
-    "Write the text that character offsets count on, as it was converted from an EPUB, say, to this file."
-)
+_KEEP_TEXT = "Write the plain text that character offsets refer to (of an EPUB, for example) to this file."
 KeepText = Annotated[Path | None, typer.Option("--keep-text", metavar="FILE", help=_KEEP_TEXT)]
 
 

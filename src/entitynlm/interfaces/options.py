@@ -153,7 +153,7 @@ _CORPUS = "A corpus folder (entitynlm data list) or a file in any readable forma
 Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
 _FORMAT = "Format of the input. Default: recognised from the file."
 Format = Annotated[str | None, typer.Option(callback=check_format, help=_FORMAT)]
-_DOCUMENT = "Take the document with this id. Default: the first one of the file."
+_DOCUMENT = "Take the document with this id. Default: the first document of the file."
 DocumentId = Annotated[str | None, typer.Option(metavar="ID", help=_DOCUMENT)]
 _SPLIT = "Use this split of the corpus (train, dev or test). Default: all of it."
 Split = Annotated[str | None, typer.Option(help=_SPLIT)]
@@ -181,7 +181,7 @@ _CHOSEN_SAMPLES = "Number of particles of each estimate. Default: 12, or 16 on a
 ChosenSamples = Annotated[int | None, _count(_CHOSEN_SAMPLES, 100_000)]
 Repeats = Annotated[int, _count("Number of independent estimates; their spread gives the standard error.")]
 _SHARE = (
-    "Share of P's own choices that is mixed into those of Q, from 0 (as in the paper) to 1. Default: 0.8."
+    "Share of P in the mixture of P and Q that is sampled from, from 0 (as in the paper) to 1. Default: 0.8."
 )
 PriorShare = Annotated[float | None, typer.Option(min=0.0, max=1.0, help=_SHARE)]
 _BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
@@ -191,7 +191,7 @@ Trials = Annotated[int, _count("Number of shuffles of the randomisation test.")]
 _SEED = "Seed of all random draws: the same seed gives the same figures."
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help=_SEED)]
 Seeds = Annotated[str, typer.Option(help="Seeds of the trainings, separated by commas.")]
-_ROWS = "Rows of the table, from always-new,shallow,modi,entitynlm,ours,ensemble,human. Default: all that can be made."
+_ROWS = "Rows of the table, from always-new,shallow,modi,entitynlm,ours,ensemble,human. Default: all that the corpus allows."
 Rows = Annotated[str | None, typer.Option(help=_ROWS)]
 
 

@@ -96,7 +96,7 @@ def train_pretrained(
 
 
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
-    """Tell whether a stored model is a (possibly unfinished) result of these settings and this seed."""
+    """Refuse a stored model that was made with other settings or another seed."""
     encoder, data = pretrained.encoder, settings.data
     different = ["preprocessing"] if encoder.recipe != settings.preprocessing else []
     if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):

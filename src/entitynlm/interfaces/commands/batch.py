@@ -33,8 +33,8 @@ class BatchOptions:
     """Options of a batch job: its input, its outputs and its workers.
 
     :param files: Folders, JSON lines or other files of texts; patterns in quotes.
-    :param out: The job's folder. A job that was stopped goes on where it was; one with other settings is refused.
-    :param workers: Processes, each with one thread and the model once in memory; default: one per processor.
+    :param out: The job's folder. A stopped job continues; a folder of a job with other settings is refused.
+    :param workers: Number of processes, each with one thread and its own copy of the model; default: one per processor.
     :param engine: local: processes on this machine; ray: Ray Data, on the cluster RAY_ADDRESS or a Ray of its own (extra scale).
     :param documents_per_shard: JSON lines are cut into shards of this many documents; any other file is a shard.
     :param restart: Remove the outputs that the job in the folder has recorded, and do everything again.

@@ -39,7 +39,7 @@ SHOWN_CHARACTERS = 25
 class CharacterOptions:
     """Options of a cast: which persons are listed, and where their mentions come from.
 
-    :param least: Leave out persons who are mentioned fewer times; they are counted.
+    :param least: Leave out persons with fewer mentions; only their number is shown.
     :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are
         any.
     """
@@ -76,11 +76,10 @@ def characters(
 ) -> None:
     """List the characters of books: names, gender, chapters, speech, actions, company.
 
-    Persons are found by the model, or taken from an annotated text (corrected in the explorer, say). For each there are the
-    name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what
-    it says and what is said about it, what it does, what is done to it, what it has, how it is described, and how often
-    it is mentioned in one sentence with others. A second table has all quotations with speakers and addressees. Two
-    persons with different titles or first names are never one.
+    The model finds the persons, or an annotated text has them (for example after corrections in the explorer). Each has a
+    name, aliases with counts, a gender by pronouns, titles and names, mentions by form and by chapter, quotations by and
+    about the person, actions, possessions and descriptions, and the characters mentioned in the same sentences. A second
+    table has all quotations with speakers and addressees. Persons with different titles or first names are never merged.
 
     Examples:
 
@@ -89,7 +88,7 @@ def characters(
       entitynlm characters story.txt --as tsv --rows quotations > quotations.tsv
       entitynlm characters corrected.jsonl --mentions given --least 5
 
-    :param out: A folder (two tables per text), a file (its quotations go beside it), or '-' (the terminal).
+    :param out: A folder (two tables per text), a file (the quotations are written beside it), or '-' (the terminal).
     :param kind: Kind of table; default: by the ending of --out, or tsv; on the terminal a summary for people.
     :param rows: Which table goes to standard output.
     """

@@ -60,10 +60,10 @@ def data_get(
       entitynlm data get ontogum
       entitynlm data get stories --documents 2000 --seed 1
 
-    :param name: A corpus of `entitynlm data list`.
-    :param out: The folder to put it into; default: corpora/NAME.
+    :param name: A corpus that `entitynlm data list` names.
+    :param out: The folder of the corpus; default: corpora/NAME.
     :param documents: Number of stories to generate (default 2000).
-    :param seed: Seed of the stories: the same one gives the same bytes (default 1).
+    :param seed: Seed of the stories; equal seeds give equal bytes (default 1).
     """
     offer = get_entry(name)
     target = (out or CORPORA_FOLDER / name).absolute()
@@ -99,7 +99,7 @@ def data_stats(*, corpus: options.Corpus, format: options.Format = None, termina
     """Count documents, sentences, words, mentions and entities per split.
 
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the number of
-    distinct word forms as they are spelt. What is odd in the files is told on the way.
+    distinct word forms as they are spelt. Oddities of the files are reported.
 
     Examples:
 

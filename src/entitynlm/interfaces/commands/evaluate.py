@@ -33,15 +33,14 @@ def evaluate_lm(
 ) -> None:
     """Table 1: perplexity of a 5-gram, an LSTM and EntityNLM.
 
-    All rows are measured on the same words, with a test over documents. EntityNLM's figure to compare is "marginal":
-    P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents by
-    VariKN.
+    All rows are measured on the same words, with a test over documents. "marginal", P(X) with mentions and entities
+    summed over, is the likelihood of EntityNLM that can be compared with the other rows. VariKN estimates the 5-gram from
+    the corpus's training documents.
 
-    With --model (or without --out: for the default model) that model is measured. With --out P, its proposal and the LSTM are
-    trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. The
-    LSTM has the changes in the configuration's section [rnnlm]. (--seed is that of the sampling.) With --backbone the rows are
-    the language model as it came, fine-tuned on the words of the training documents (a small layer before its output), and
-    EntityNLM on that.
+    Without --out, measure --model. With --out, train P, its proposal and the LSTM for each seed, keep them in that folder,
+    and measure them; the same command continues after Ctrl-C, or with more seeds. The configuration's section [rnnlm] changes
+    settings of the LSTM. --seed is the seed of the sampling. With --backbone the rows are the pretrained language model, the
+    same fine-tuned on the words of the training documents (a small layer before its output), and EntityNLM on the latter.
 
     Examples:
 
@@ -91,9 +90,9 @@ def evaluate_coref(
     Candidates are reranked by log P(R, E, L, X), alone and combined with the baseline's score. Weights are searched on dev.
     Gains are over the baseline's one best, p-values by approximate randomisation over documents.
 
-    The baseline's scores are those of --scores; by default they are our ranker's, a linear model that is trained on the corpus's
-    training documents in about a minute. EntityNLM is the --model, or is trained with --out, kept in that folder and used again;
-    without either there are the one best and the oracle. With --folds every document is tested once.
+    The baseline is --scores, or by default our ranker, a linear model that is trained on the corpus's training documents in
+    about a minute. EntityNLM is --model, or is trained and kept in --out; without either option there are only the rows of
+    the one best and the oracle. With --folds every document is tested once.
 
     Examples:
 
@@ -153,13 +152,13 @@ def evaluate_entity(
 ) -> None:
     """Table 3: predict which entity is mentioned next.
 
-    Accuracy of each row with an interval over stories, and tests between rows (those of the first seed). The rows shallow and
+    Print each row's accuracy with an interval over stories, and tests between rows (of the first seed). The rows shallow and
     modi are fitted to the corpus's training stories; human needs InScript's humanPredictions.json beside the stories.
 
-    With --model EntityNLM is that model, and the row ours its predictor, which is trained for this table if it has none. With
-    --out both are trained for each seed, kept in --out/seed-N and used again by the same command, so it continues after Ctrl-C,
-    or with more seeds; with several seeds their networks together are rows of their own (ours-together, ensemble-together).
-    Without --config and --backbone the settings are the best that are known for InScript.
+    With --model, EntityNLM is that model, and the row ours its predictor, which is trained now if the model has none. With
+    --out, both are trained for each seed and kept in --out/seed-N; the same command continues after Ctrl-C, or with more
+    seeds. Several seeds have further rows that average their networks (ours-together, ensemble-together). The default
+    settings are the best known for InScript.
 
     Examples:
 
@@ -169,7 +168,7 @@ def evaluate_entity(
       entitynlm evaluate entity corpora/inscript --backbone smollm2 --rows ours,human --seeds 1,2,3,4,5 --out runs/entity-smollm2
       entitynlm evaluate entity annotated.conllu --model entitynlm-en --rows entitynlm
 
-    :param split: Which stories to ask about. Default: test, where the corpus has it, else all of them.
+    :param split: Split of the stories to predict. Default: test, if the corpus has it, else all.
     """
     training.check(model)
     numbers = shared.parse_seeds(seeds)
@@ -219,9 +218,8 @@ def evaluate_books(
 ) -> None:
     """Measure characters and speakers over whole novels of PDNC.
 
-    Each novel is annotated from its raw text. Mentions inside of quotations and names are compared with the annotated
-    characters by B³ and one to one, speakers by kind of quotation, the cast by its rows; cost is CPU time and the most
-    memory of the process so far.
+    Each novel is annotated from its raw text. Mentions inside of quotations and names are scored by B³ and by the best
+    one-to-one map to characters, speakers by kind of quotation, the cast by its rows; cost is CPU time and peak memory.
 
     Examples:
 

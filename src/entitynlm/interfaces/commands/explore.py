@@ -43,7 +43,7 @@ def explore(
 
     :param file: The text to open; default: the page asks for one.
     :param host: The address to listen at. People who can reach it and know the printed address can use the explorer.
-    :param port: The port to listen at; 0: any that is free.
+    :param port: The port to listen at; 0: any free port.
     :param browser: Open the page in the browser at once; otherwise its address is only printed.
     """
     for module in ("fastapi", "uvicorn"):

@@ -38,10 +38,10 @@ def generate(
 ) -> None:
     """Continue a text, or start one, with entities that you choose.
 
-    The model uses the text's own mentions where it has any, and finds them otherwise. Mentions of the continuation
-    are shown in brackets with the number of their entity, and fit it in pronoun, number and name. --plan tells who
-    acts next instead, with the probability of every candidate. A model with a closed vocabulary (entitynlm-en) always
-    answers with the plan: it predicts entities well, and its prose would be too weak.
+    The text's own mentions are used if it has any, else they are found. Mentions of the continuation are shown in
+    brackets with the number of their entity, with which they agree in pronoun, number and name. --plan predicts who is
+    mentioned next instead of writing. A model with a closed vocabulary (entitynlm-en) always answers with the plan: it
+    predicts entities well, but its prose would be too weak.
 
     Examples:
 
@@ -56,12 +56,12 @@ def generate(
     :param words: Generate at least this many words, up to a sentence's end.
     :param temperature: Temperature of the words: below 1, likely ones are preferred.
     :param top_p: Nucleus sampling: words come from the smallest set with this probability.
-    :param cast: Names of entities that come up, each at the start of a sentence: 'Anna,the old man'. Those who
-        find no place within the words asked for are named after the text.
+    :param cast: Names of entities to mention, each at the start of a sentence: 'Anna,the old man'. Those that find
+        no place within --words are listed after the text.
     :param next_entity: The continuation begins with a mention of this entity.
-    :param no_new_entities: Mention only the entities of the text and the cast. Common words for other persons are
-        kept out, too; rare ones may stand in no mention.
-    :param plan: Tell who acts next, with the probability of every candidate, and write no text.
+    :param no_new_entities: Mention only the entities of the text and the cast. Common nouns for other persons are not
+        generated either; rare ones may occur outside of mentions.
+    :param plan: Predict who is mentioned next, with the probability of every candidate, and write no text.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text, or the plan as a table.
     """
@@ -77,7 +77,7 @@ def generate(
         raise ConfigError("a plan tells who comes next, so --next-entity has nothing to decide in it")
     if not plan and not writes_prose(pretrained):
         terminal.remark(
-            f"{model.model} has a closed vocabulary and writes no prose: this is the plan, who acts next. A model on a "
+            f"{model.model} has a closed vocabulary and writes no prose: this is the plan, who is mentioned next. A model on a "
             "pretrained language model writes, such as --model entitynlm-en-smollm2"
         )
         plan = True
@@ -104,12 +104,12 @@ def write_plan(
     model: str,
     terminal: Terminal,
 ) -> None:
-    """Print who acts next, the likeliest first."""
+    """Print who is mentioned next, the likeliest first."""
     from entitynlm.generation.opening import NEW_ACTOR, plan_next
     from entitynlm.interfaces.views import draw_table
 
     plan = plan_next(pretrained, prompt, request.cast, new_entities=request.new_entities, seed=seed)
-    headings = ("who acts next", "probability")
+    headings = ("mentioned next", "probability")
     rows = [
         (make_printable(name) if name != NEW_ACTOR else "(a new entity)", f"{100 * p:.1f} %")
         for name, p in plan

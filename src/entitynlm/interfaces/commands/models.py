@@ -14,11 +14,11 @@ from entitynlm.model.packaged import CONFIG_FILE, PACKAGED_MODELS, list_models, 
 
 
 def models(*, terminal: Terminal) -> None:
-    """List the packaged models, and what is missing for the language model that one stands on.
+    """List the packaged models, and how to install the language model that one of them needs.
 
-    Where no --model is given, the model is the one that the environment variable ENTITYNLM_MODEL names, else
-    entitynlm-en-smollm2 where its language model is installed, else entitynlm-en. A language model by itself is --model
-    huggingface:NAME (its entity side is untrained); train --backbone NAME trains one.
+    The default model of all verbs is the one that the environment variable ENTITYNLM_MODEL names, else
+    entitynlm-en-smollm2 where its language model is installed, else entitynlm-en. --model huggingface:NAME is a language
+    model with an untrained entity side; train --backbone NAME trains the entity side.
     """
     from entitynlm.interfaces.views import draw_table
 

@@ -30,11 +30,11 @@ def predict_entity(
 ) -> None:
     """Predict the next entity at each mention: probabilities, entropy and surprisal in bits.
 
-    Only the words and mentions before a mention are used; where a text has none, the model finds them first. "entity"
-    is the one that is mentioned, "best" the one that was expected; "probability_of_entity" and "surprisal" are of
-    "entity" (of a new one, where "is_new" is 1), and "entropy" is over all candidates. The column "candidates" is JSON:
-    a list of [entity, probability], the likeliest first, with an empty name for a new entity. --json writes a summary
-    per document.
+    The prediction uses only the words and mentions before a mention; the model first finds the mentions of a text that
+    has none. Columns: "entity" is the entity mentioned, "best" the most probable one; "probability_of_entity" and
+    "surprisal" are those of "entity" (or of a new entity, where "is_new" is 1), "entropy" is over all candidates.
+    "candidates" is JSON: a list of [entity, probability], the likeliest first, with an empty name for a new entity.
+    --json writes a summary per document.
 
     Examples:
 

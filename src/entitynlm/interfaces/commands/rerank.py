@@ -42,9 +42,9 @@ def rerank(
 
     :param kbest: k-best lists or antecedent scores, as JSON lines (docs/formats.md).
     :param out: Write the documents with their entities here.
-    :param corpus: Where the texts are; needed unless each line has its own tokens.
-    :param method: From antecedent scores: one antecedent changed at a time (the paper's), or drawn.
-    :param singletons: Mentions that corefer with nothing are part of an analysis.
+    :param corpus: The corpus with the texts; needed unless each line has its own tokens.
+    :param method: How to make candidates from antecedent scores: change one antecedent at a time (the paper), or sample.
+    :param singletons: Keep mentions that corefer with no other as entities (for corpora that annotate singletons).
     :param weight: Rank by the system's score + this weight times log P; default: by log P alone.
     """
     to = choose_format(to, out, "conll2012")

@@ -71,10 +71,9 @@ class SurprisalOptions:
 class TableOptions(SurprisalOptions):
     """The settings of a measurement that is written as tables.
 
-    :param given: Read this text first: figures are those of words after it (a conditional score). With --items it stands before
-        the context of each.
-    :param top_words: Add the columns next_entropy (entropy over the next word), rank (of the word that came), and the
-        N likeliest words with their probabilities; of a region of --items for its first word.
+    :param given: Read this text first and measure the words after it (a conditional score); with --items, before each context.
+    :param top_words: Add the columns next_entropy (entropy over the next word), rank (of the observed word), and the
+        N likeliest words with their probabilities; with --items, in place of each region's first word.
     """
 
     given: Annotated[str, typer.Option(metavar="TEXT")] = ""
@@ -93,10 +92,10 @@ class SpellingOptions:
     """How a pretrained language model reads a text.
 
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
-        Default: as the model was trained, which is with it.
+        Default: as the model was trained, which is with word ends.
     :param white_space: With a pretrained language model: read paragraph breaks and double spaces as they stand, or as one space.
-    :param start_piece: With --model huggingface:NAME: the piece that is read before a text. Default: the one that separated the
-        language model's documents; a trained model keeps its own.
+    :param start_piece: With --model huggingface:NAME: the piece that is read before a text. Default: the separator of documents
+        in the language model's training data; a trained model keeps its own.
     """
 
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None
@@ -130,17 +129,16 @@ def surprisal(
 
     Writes tables for R, pandas or a spreadsheet.
 
-    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the standard error of sampling,
-    the surprisal without entities, the probability of being in a mention before and after the word, the entity, whether
-    the word is out of vocabulary (then also how much of its surprisal is its spelling; empty where the vocabulary is
-    open), and character offsets. Tokens that the model does not read keep a row. Mentions: referent surprisal, entropy
-    over referents, new or old, distances, form of the expression.
+    Columns of tokens: sentence_id, token_id, token and surprisal (as in lm-zoo), the standard error of sampling, the
+    surprisal without entities, the probability that the word is in a mention, before and after reading it, the entity,
+    whether the word is out of vocabulary and how much of its surprisal is then its spelling, and character offsets.
+    Tokens that the model does not read keep a row. Columns of mentions: referent surprisal, entropy over referents,
+    new or old, distances, form of the expression.
 
-    No word changes a figure before it: the table of a text's beginning is the beginning of the text's table, to 1e-4
-    bits. For an annotated text the rows of mentions are its own; --mentions sampled still sums over mentions at words.
+    No figure depends on later words: a text's beginning alone has the same figures, to 1e-4 bits. The rows of mentions
+    are an annotated text's own mentions; with --mentions sampled, words are still summed over possible mentions.
 
-    --model huggingface:NAME measures words by a pretrained language model without entities; mentions are those that
-    the text brings along.
+    --model huggingface:NAME measures words by a pretrained language model without entities.
 
     Examples:
 
@@ -155,15 +153,15 @@ def surprisal(
       entitynlm surprisal story.txt --top-words 5
       entitynlm surprisal ending.txt --given "Anna lost her key."
 
-    :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
+    :param out: A folder (two tables per text), a file (the table of mentions is written beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv
-        file with the columns item, condition, context and target (other columns are kept). Bars (|) part a
+        file with the columns item, condition, context and target (other columns are kept). Bars (|) divide a
         target into regions; a row is a region, with --rows mentions a mention.
         Mentions may be marked: [She:Anna].
-    :param compare: With --items: rows are differences within an item between the values of a column, such as condition, with
-        their standard errors; lines of an item are compared where they have the same condition.
+    :param compare: With --items: subtract the values of this column (such as condition) from each other within items, with
+        standard errors; for another column than condition, among lines of equal condition.
     """
     assert files is not None
     table_kind = choose_kind(kind, out)

@@ -40,18 +40,19 @@ def sweep(
 ) -> None:
     """Search for the best settings of a training.
 
-    Every point of the space is a trial: P is trained, and given up early if its development loss is worse than that of
-    half of the others. The same command goes on after Ctrl-C, a crash, or with more --trials; started several times, on
-    one machine or many, it shares the trials. The best settings are in --out/best.toml, for train --config.
+    Each trial trains P with the settings of one point of the search space, and stops early if its development loss is
+    worse than the median of the other trials. The same command continues after Ctrl-C, a crash, or with more --trials;
+    started several times, on one machine or many, it shares the trials. It writes the best settings to --out/best.toml,
+    for train --config.
 
     Examples:
 
       entitynlm sweep corpora/inscript -c configs/paper-inscript.toml --out runs/grid
       entitynlm sweep stories --space my-space.toml --trials 20 --out runs/sweep
 
-    :param out: The sweep's folder: its database, and the settings of the best trial. Its name is that of Optuna's study.
+    :param out: The sweep's folder: its database, and the settings of the best trial. Optuna's study has the folder's name.
     :param space: The space to search: paper (the grid of the paper's section 3), or a TOML file (docs/howto-train.md).
-    :param trials: Points to try. Default: all, or 50 where the space has ranges.
+    :param trials: Number of trials. Default: all points, or 50 where the space has ranges.
     :param storage: A database (postgresql://user@host/name) for workers on many machines. Default: a file in --out.
     """
     optuna = require("optuna", extra="scale", purpose="a hyperparameter search")

@@ -50,9 +50,9 @@ def train(
     The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a
     checkpoint, and --resume continues from it to the same result as an uninterrupted training.
 
-    With --backbone words are those of a pretrained language model, which stays as it is: its states are computed once,
-    and only the entity side is trained on them. Settings start from resources/pretrained.toml; --config and --set
-    change them.
+    With --backbone, a pretrained language model reads and predicts the words. It is frozen: its states are computed once,
+    and only the entity side is trained on them. The defaults are then those of resources/pretrained.toml; --config and
+    --set change them.
 
     Examples:
 
@@ -67,12 +67,12 @@ def train(
     :param out: The model's folder.
     :param start_from: Start from this model's LSTM language model and its vocabulary (pretrain one on plain text with
         --parts rnnlm).
-    :param parts: What is trained, separated by commas: generative (P), causal (its proposal Q), rnnlm (the LSTM
+    :param parts: Parts to train, separated by commas: generative (P), causal (its proposal Q), rnnlm (the LSTM
         language model without entities), resolver. Without generative, the parts are trained into the model that is
         in --out.
-    :param partial: A file of documents in which only some mentions are annotated, of which the resolver learns links.
+    :param partial: A file of documents in which only some mentions are annotated, to train the resolver's links.
     :param resume: Continue from the last checkpoint in --out.
-    :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
+    :param compact: Store weights in half precision, and weights shared by all parts only once, as in the packaged models.
     """
     named = parse_names(parts, "--parts", TRAINABLE)
     chosen = [part for part in TRAINABLE if part in named]
