@@ -79,7 +79,6 @@ def test_words_are_those_of_transformers(tiny: entitynlm.EntityNLM) -> None:
 
 
 @needs_smollm2
-@pytest.mark.slow
 def test_words_are_those_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
     check_against_transformers(smollm2, TEXT)
 

@@ -107,22 +107,24 @@ class LanguageModelRuntime:
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], tuple[Tensors, Tensors]] = {}
+        self._start_states: Tensors = ()
         self._reduced = False
         self._latest: tuple[object, Pasts | None, Reading] | None = None
 
     def check(self) -> None:
         """Refuse models that break the assumptions of this module, by running them, whatever their configuration says."""
-        second = [np.array([piece]) for piece in (0, min(1, self.pieces - 1))]
-        states, pasts = self._read_all(second, (self.layers,), None)
+        top = (self.layers,)
+        pairs = torch.tensor([[self.start, piece] for piece in (0, min(1, self.pieces - 1))]).to(self.device)
+        (past, (states,)), (_, (others,)) = (self._run(self._begin(top), pair[None], top) for pair in pairs)
         with torch.no_grad():
-            logits = self.model(input_ids=torch.tensor([[self.start, 0]], device=self.device)).logits[0]
-        if not torch.allclose(states[0][0], states[1][0], rtol=1e-3, atol=1e-3):
+            logits = self.model(input_ids=pairs[:1]).logits[0]
+        if not torch.allclose(states[0], others[0], rtol=1e-3, atol=1e-3):
             raise ModelError(
                 f"{self.name}: states depend on later words: this is not a causal language model"
             )
-        if not pasts[0].keys:
+        if not past.keys:
             raise ModelError(f"{self.name}: a model without attention keys and values can't be read on from")
-        if not torch.allclose(self.logits(states[0]), logits, rtol=1e-3, atol=1e-3):
+        if not torch.allclose(self.logits(states), logits, rtol=1e-3, atol=1e-3):
             raise ModelError(
                 f"{self.name}: its output layer is not the product with a matrix that is needed here"
             )
@@ -153,6 +155,7 @@ class LanguageModelRuntime:
             self.__dict__.pop("reduced", None)
             self.forget()
             self._sinks.clear()
+            self._start_states = ()
             self.ordered_output = None
 
     def logits(self, states: Tensor) -> Tensor:
@@ -249,10 +252,24 @@ class LanguageModelRuntime:
         while done < ids.shape[1]:
             past = self._slide(past, layers)
             count = min(self.half - past.position % self.half, ids.shape[1] - done)
+            begins = not past.position and self.layers in layers
             past, found = self._run(past, ids[:, done : done + count], layers)
+            if begins:
+                found[0, 0] = self._find_start(layers)
             states.append(found[0])
             done += count
         return torch.cat(states), past
+
+    @torch.no_grad()
+    def _find_start(self, layers: tuple[int, ...]) -> Tensor:
+        """Find the states of the start piece as ``transformers`` does: some of its numbers are so large that other products round
+        the first word's surprisal by 3e-4 bits.
+        """
+        if not self._start_states:
+            ids = torch.full((1, TILE), self.start, device=self.device)
+            found = self.model.base_model(input_ids=ids, output_hidden_states=True)
+            self._start_states = (*found.hidden_states[:-1], found.last_hidden_state)
+        return torch.cat([self._start_states[layer][0, 0] for layer in layers])
 
     def _begin(self, layers: tuple[int, ...]) -> Past:
         none = torch.empty(1, 0, dtype=torch.long, device=self.device)
