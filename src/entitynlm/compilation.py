@@ -25,14 +25,16 @@ class SignatureCacheFile(IndexDataCacheFile):  # type: ignore[misc]
         self._save_index(self._load_index() | {key: name})
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(*, makes_arrays: bool = True, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Make a decorator that compiles a function at its first call with each signature and keeps the result on disk.
 
+    :param makes_arrays: whether the function makes arrays or returns any. Without, references to those that it is given are not
+        counted, which takes a small function longer than its arithmetic.
     :param options: those of ``numba.njit``, but for ``cache``.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        compiled = numba.njit(cache=True, **options)(function)
+        compiled = numba.njit(cache=True, _nrt=makes_arrays, **options)(function)
         cache = getattr(compiled, "_cache", None)  # absent where compilation is switched off
         if cache is not None:
             cache._cache_file.__class__ = SignatureCacheFile

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import softmax
 
 from entitynlm.inference import weights as weighing
+from entitynlm.inference.particles import MEMORY_COLUMNS, Particles
 from entitynlm.inference.weights import draw_offspring, log_mean_exp, log_sum_exp, measure_islands
 
 moderate = arrays(np.float64, st.integers(1, 30), elements=st.floats(-30, 30))
@@ -39,6 +40,17 @@ def test_no_weight_at_all() -> None:
     assert float(log_mean_exp(nothing)) == -np.inf
 
 
+def make_particles(log_weights: np.ndarray, copies: np.ndarray, island: np.ndarray) -> Particles:
+    """Particles that are told apart by their number of mentions, and by what they know about entities."""
+    numbers = np.arange(len(island), dtype=np.int32)
+    memory = np.repeat(numbers, MEMORY_COLUMNS).reshape(-1, 1, MEMORY_COLUMNS)
+    columns = [0 * numbers, numbers, *(0 * numbers for _ in range(4)), copies.copy(), island.copy()]
+    parts = np.zeros((5, len(island)))
+    return Particles(
+        memory, *(column.copy() for column in columns), log_weights.copy(), parts, np.array([len(island)])
+    )
+
+
 @given(st.data())
 def test_offspring_of_particles_that_stand_for_several(data: st.DataObject) -> None:
     """Counted at once as by resampling each of them, island by island; the others stay as they are."""
@@ -46,13 +58,19 @@ def test_offspring_of_particles_that_stand_for_several(data: st.DataObject) -> N
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
     log_weights, copies = rng.normal(0, 3, 2 * size), rng.integers(1, 6, 2 * size)
     log_weights[0] = -np.inf if size > 1 and rng.random() < 0.3 else log_weights[0]
-    island, points = np.arange(2 * size) % 2, rng.random(2)
-    given_weights = log_weights.copy()
-    parents, offspring, after, log_means = weighing.resample_islands(
-        log_weights, copies, island, np.array([True, False]), points, count
+    log_weights[1::2], copies[1::2] = 0, copies[1::2] + 100  # the second island has no need of it
+    island, points, log_means = np.arange(2 * size) % 2, rng.random(2), np.zeros(2)
+    particles = make_particles(log_weights, copies, island)
+    weighing.resample(particles, points, count, 100 / count, log_means)
+    used = particles.used[0]
+    assert not particles.copies[used:].any()
+    parents, offspring, after = (
+        particles.mentions[:used],
+        particles.copies[:used],
+        particles.log_weights[:used],
     )
-    np.testing.assert_array_equal(log_weights, given_weights)
-    first, second = log_weights[::2] + np.log(copies[::2]), island[parents] == 1
+    np.testing.assert_array_equal(particles.memory[:used, 0, 0], parents)
+    first, second = log_weights[::2] + np.log(copies[::2]), particles.island[:used] == 1
     expected = np.searchsorted(
         np.cumsum(softmax(first))[:-1], (np.arange(count) + points[0]) / count, side="right"
     )

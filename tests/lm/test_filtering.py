@@ -93,8 +93,8 @@ def test_equal_particles_are_one() -> None:
     found = make_filter(model, proposal, documents[0], particles=500)
     for chunk in Readings(documents[0]).read(model, proposal):
         found.advance(chunk, end=len(documents[0]))
-    assert found.copies.sum() == 500
-    assert len(found.copies) < 250
+    assert found.population.particles.copies.sum() == 500
+    assert found.population.used < 250
 
 
 def test_beliefs_are_the_posterior_given_the_words_so_far() -> None:

@@ -140,7 +140,8 @@ def weigh_analyses(
     found = ParticleFilter(model, proposal, config, np.random.SeedSequence(seed))
     for chunk in Readings(document).read(model, proposal):
         found.advance(chunk, end=len(document), forced=forced[:, :, chunk.start : chunk.stop].T)
-    return found.parts.sum(0), found.log_q
+    parts = found.population.particles.parts
+    return parts[:4].sum(0), parts[4]
 
 
 def enumerate_mean_weight(

@@ -24,7 +24,7 @@ _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _LOWEST = np.float32(-87.0)  # e^-87 is the smallest power that single precision holds
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def multiply_rows(matrix, vector, out):  # type: ignore[no-untyped-def]
     """out[j] = matrix[j] · vector; four rows share each load of the vector."""
     j = 0
@@ -47,7 +47,7 @@ def multiply_rows(matrix, vector, out):  # type: ignore[no-untyped-def]
         j += 1
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def multiply_block(matrix, low, high, vectors, count, out):  # type: ignore[no-untyped-def]
     """out[i, j] = matrix[low + j] · vectors[i] for the rows ``low`` … ``high`` - 1 and the first ``count`` vectors.
 
@@ -89,7 +89,7 @@ def multiply_block(matrix, low, high, vectors, count, out):  # type: ignore[no-u
         j += 1
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
     """out = exp(values), for values that are not positive.
 
@@ -123,7 +123,7 @@ def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
 # -- draws --------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def mix_logs(log_p, log_q, share):  # type: ignore[no-untyped-def]
     """log((1 - share) · Q + share · P)."""
     if share == 0:
@@ -134,7 +134,7 @@ def mix_logs(log_p, log_q, share):  # type: ignore[no-untyped-def]
     return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def next_point(starts, ranks, island):  # type: ignore[no-untyped-def]
     """Give the next point of an island's sequence: multiples of the golden ratio from its start on, without their whole part."""
     rank = ranks[island]
@@ -142,7 +142,7 @@ def next_point(starts, ranks, island):  # type: ignore[no-untyped-def]
     return (starts[island] + rank * GOLDEN) % 1.0
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untyped-def]
     """Put into ``counts`` how many of the equal particles take each of ``size`` choices; the last one takes what is left."""
     for c in range(size):
@@ -156,7 +156,7 @@ def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untype
         counts[c] += 1
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
     """Put into ``counts`` that all of the equal particles take one choice."""
     for c in range(size):
@@ -164,7 +164,22 @@ def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
     counts[chosen] = copies
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
+def copy_particle(particles, i, to):  # type: ignore[no-untyped-def]
+    """Put a copy of particle i into another row."""
+    memory = particles.memory.reshape(len(particles.memory), -1)
+    for place in range((particles.entities[i] + 1) * particles.memory.shape[2]):
+        memory[to, place] = memory[i, place]
+    particles.entities[to], particles.mentions[to] = particles.entities[i], particles.mentions[i]
+    particles.remaining[to], particles.mention_type[to] = particles.remaining[i], particles.mention_type[i]
+    particles.entity[to], particles.current[to] = particles.entity[i], particles.current[i]
+    particles.copies[to], particles.island[to] = particles.copies[i], particles.island[i]
+    particles.log_weights[to] = particles.log_weights[i]
+    for part in range(len(particles.parts)):
+        particles.parts[part, to] = particles.parts[part, i]
+
+
+@njit(nogil=True, makes_arrays=False)
 def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
     """Make a particle of its own from ``copies`` of those that particle i stands for; returns its row.
 
@@ -174,16 +189,9 @@ def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
         return i
     new = particles.used[0]
     particles.used[0] += 1
+    copy_particle(particles, i, new)
     particles.copies[i] -= copies
     particles.copies[new] = copies
-    memory = particles.memory
-    for n in range(particles.entities[i] + 1):
-        for column in range(memory.shape[2]):
-            memory[new, n, column] = memory[i, n, column]
-    particles.entities[new], particles.mentions[new] = particles.entities[i], particles.mentions[i]
-    particles.remaining[new], particles.mention_type[new] = particles.remaining[i], particles.mention_type[i]
-    particles.entity[new], particles.current[new] = particles.entity[i], particles.current[i]
-    particles.origin[new], particles.island[new] = particles.origin[i], particles.island[i]
     for t in range(s + 1):
         choices.mention_type[t, new], choices.entity[t, new] = (
             choices.mention_type[t, i],
@@ -199,7 +207,7 @@ def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
     return new
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def log_sum_row(table, row, start, stop):  # type: ignore[no-untyped-def]
     """log Σ exp of a part of a row."""
     highest = table[row, start]
@@ -211,7 +219,7 @@ def log_sum_row(table, row, start, stop):  # type: ignore[no-untyped-def]
     return highest + np.log(total)
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def exponentiate_scores(scratch, row, count):  # type: ignore[no-untyped-def]
     """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
     highest = scratch[row, 0]

@@ -124,7 +124,7 @@ def average_words(
     sums = np.zeros((2, repeats))
 
     def observe(segment: WeighedSegment) -> None:
-        choices = segment.choices
+        choices = segment.choices.narrow(len(segment.island))
         log_words = segment.log_factors - choices.log_p.sum(0) + choices.log_q  # (S, n)
         for island in range(repeats):
             own = segment.island == island

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference import weights
@@ -61,8 +62,9 @@ class FilterConfig:
 class WeighedSegment(NamedTuple):
     """A segment as an observer of the filter sees it (``ParticleFilter.observer``): n particles, S words.
 
-    ``log_weights`` (n,) are those before the segment, ``log_factors`` (S, n) what each word multiplies them with, and
-    ``first_tokens`` (n, M) the word at which each particle first mentioned its entity 1, 2, …
+    ``log_weights`` (n,) are those before the segment, ``log_factors`` (S, n) what each word multiplies them with,
+    ``first_tokens`` (n, M) the word at which each particle first mentioned its entity 1, 2, … and ``choices`` have room for more
+    particles than there are (``Choices.narrow``).
     """
 
     log_weights: FloatArray
@@ -97,13 +99,8 @@ class ParticleFilter:
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
         self.log_evidence = np.zeros(config.islands)  # of the words until the last resampling
-        self.copies = np.full(config.islands, config.particles)  # (n,) of each different particle
-        self.island = np.arange(config.islands)  # (n,)
-        self.log_weights = np.zeros(config.islands)  # (n,) since the last resampling
-        # (4, n) log P of R, E, L and X of each particle's whole path
-        self.parts = np.zeros((4, config.islands))
-        self.log_q = np.zeros(config.islands)
 
+    @torch.no_grad()
     def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (islands, T) log of the estimates of P(x_1 … x_t) after each of its words.
 
@@ -123,9 +120,11 @@ class ParticleFilter:
         noise = self._for_new_entities.standard_normal((len(words), config.islands, width), np.float32)
         starts = range(0, len(words), config.words)
         points = self._for_parents.random((len(starts), config.islands))
+        choices = make_choices(0, 0)
         for start, own_points in zip(starts, points, strict=True):
             stop = min(start + config.words, len(words))
-            choices = make_choices(stop - start, population.count, referents=config.referents)
+            if len(choices.free) != stop - start:
+                choices = make_choices(stop - start, population.count, referents=config.referents)
             population.reserve(stop - start)
             segment = Segment(start, self.position, end, sentence[start:stop], x[start:stop])
             advance(
@@ -135,13 +134,23 @@ class ParticleFilter:
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
                 choices,
             )  # fmt: skip
-            choices = self._follow_splits(choices)
-            log_words = self._score_words(chunk, segment, choices)
-            log_evidence[:, start:stop] = self._weigh(choices, log_words)
+            log_evidence[:, start:stop] = self._weigh(choices, self._score_words(chunk, segment, choices))
             self.position += stop - start
-            self._resample(own_points, ended=self.position >= end)
+            if config.threshold and self.position < end:
+                weights.resample(
+                    population.particles, own_points, config.particles, config.threshold, self.log_evidence
+                )
             self._compact()
+        self._check(log_evidence)
         return log_evidence
+
+    def _check(self, log_evidence: FloatArray) -> None:
+        damaged = np.flatnonzero(~np.isfinite(log_evidence).all(0))
+        if len(damaged):
+            raise InferenceError(
+                f"all {self.config.particles} particles have probability zero (or none that is a number) near word "
+                f"{self.position - log_evidence.shape[1] + damaged[0]}; the model's parameters are probably damaged"
+            )
 
     def _start(self, chunk: Chunk) -> Population:
         if self._population is None:
@@ -156,51 +165,24 @@ class ParticleFilter:
         if kept is not None and self._words is not None:
             self._words.keep(kept)
 
-    def _follow_splits(self, choices: Choices) -> Choices:
-        """Give particles that split off in a segment the past of those that they split off from."""
-        used = self.population.used
-        origin = self.population.particles.origin[:used]
-        self.copies = self.population.particles.copies[:used].copy()
-        self.log_weights, self.parts = self.log_weights[origin], self.parts[:, origin]
-        self.log_q, self.island = self.log_q[origin], self.island[origin]
-        return choices.narrow(used)
-
     def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
+        """Give (pairs,) log-probabilities of the segment's words."""
         if self._words is None:
-            return np.zeros(choices.log_q.shape)
+            return np.zeros(int(choices.pairs[0]))
         return self._words.score(self.population.model_states, chunk.model, segment, choices)
 
-    def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
+    def _weigh(self, choices: Choices, scores: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
-        before = self.log_weights.copy()
-        log_factors, log_means = weights.weigh_words(
-            self.log_weights, self.parts, self.log_q, choices, log_words, self.island, self.config.islands
-        )
+        particles, used = self.population.particles, self.population.used
+        before = particles.log_weights[:used].copy()
+        log_factors, log_means = weights.weigh_words(particles, choices, scores, self.config.islands)
         if self._observer is not None:
-            first_tokens = self.population.particles.memory[:, :, FIRST_TOKEN]
-            self._observer(WeighedSegment(before, log_factors, choices, self.island, first_tokens))
-        if not np.isfinite(log_means[:, -1]).all():
-            raise InferenceError(
-                f"all {self.config.particles} particles have probability zero (or none that is a number) near word "
-                f"{self.position}; the model's parameters are probably damaged"
+            first_tokens = particles.memory[:used, :, FIRST_TOKEN]
+            self._observer(
+                WeighedSegment(before, log_factors, choices, particles.island[:used], first_tokens)
             )
         after: FloatArray = self.log_evidence[:, None] + log_means
         return after
-
-    def _resample(self, points: FloatArray, *, ended: bool) -> None:
-        """Resample the islands in which too few particles carry the weight, unless the text has ended."""
-        config = self.config
-        sizes = weights.measure_islands(self.log_weights, self.copies, self.island, config.islands)
-        low = sizes < config.threshold * config.particles
-        if ended or not low.any():
-            return
-        parents, self.copies, self.log_weights, log_means = weights.resample_islands(
-            self.log_weights, self.copies, self.island, low, points, config.particles
-        )
-        self.log_evidence += log_means
-        self.population.copy(parents, self.copies)
-        self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
-        self.island = self.island[parents]
 
     def fork(self) -> "ParticleFilter":
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
@@ -211,8 +193,7 @@ class ParticleFilter:
             self._compact(always=True)
             other._population = self._population.fork()
         other._words = None if self._words is None else self._words.fork()
-        for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
-            setattr(other, name, getattr(self, name).copy())
+        other.log_evidence = self.log_evidence.copy()
         return other
 
     @property
@@ -223,7 +204,8 @@ class ParticleFilter:
     @property
     def shares(self) -> FloatArray:
         """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
-        log_shares = self.log_weights + np.log(self.copies)
+        particles, used = self.population.particles, self.population.used
+        log_shares = particles.log_weights[:used] + np.log(particles.copies[:used])
         shares: FloatArray = np.exp(log_shares - weights.log_sum_exp(log_shares))
         return shares
 

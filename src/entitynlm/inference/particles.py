@@ -22,7 +22,7 @@ MEMORY_COLUMNS = COUNT + 5
 
 
 class Particles(NamedTuple):
-    """The state of N particles as integers, with room for M entities each; entities count from 1.
+    """The state of N particles, with room for M entities each; entities count from 1.
 
     Particles with the same analysis so far may be one: ``copies`` says how many it stands for, ``used`` how many rows are taken.
     """
@@ -35,8 +35,9 @@ class Particles(NamedTuple):
     entity: np.ndarray  # (N,) of the open mention
     current: np.ndarray  # (N,) the row of e_current in P's table
     copies: np.ndarray  # (N,) how many equal particles this one stands for
-    origin: np.ndarray  # (N,) which of the particles at the start of the segment it descends from
     island: np.ndarray  # (N,) the independent population that it belongs to
+    log_weights: np.ndarray  # (N,) since the last resampling
+    parts: np.ndarray  # (5, N) log P of R, E, L and X and log Q of the whole path
     used: np.ndarray  # (1,)
 
 
@@ -62,8 +63,8 @@ class Choices(NamedTuple):
     log_p: np.ndarray  # (3, S, N) log P of R, E and L as chosen at this word
     log_q: np.ndarray  # (S, N)
     pair: np.ndarray  # (S, N) which pair (context, e_current) the particle is in
-    # (pairs,) word of each pair, counted within the segment, times places, plus its place
-    pair_contexts: np.ndarray
+    pair_words: np.ndarray  # (pairs,) word of each pair, counted within the segment
+    pair_places: np.ndarray  # (pairs,) its place in a mention
     pair_rows: np.ndarray  # (pairs,) row of e_current in P's table
     pairs: np.ndarray  # (1,) how many pairs there are
     copies: np.ndarray  # (S, N) how many equal particles each one stands for; 0: it did not exist yet
@@ -72,7 +73,7 @@ class Choices(NamedTuple):
 
     def narrow(self, particles: int) -> "Choices":
         """Keep the choices of the first few particles."""
-        shared = ("pair_contexts", "pair_rows", "pairs")
+        shared = ("pair_words", "pair_places", "pair_rows", "pairs")
         return Choices(
             *(
                 values if name in shared else values[..., :particles]
@@ -92,7 +93,8 @@ def make_choices(words: int, particles: int, *, referents: bool = False) -> Choi
         log_p=np.zeros((3, *shape)),
         log_q=np.zeros(shape),
         pair=np.zeros(shape, dtype=np.int32),
-        pair_contexts=np.zeros(words * particles, dtype=np.int32),
+        pair_words=np.zeros(words * particles, dtype=np.int32),
+        pair_places=np.zeros(words * particles, dtype=np.int32),
         pair_rows=np.zeros(words * particles, dtype=np.int32),
         pairs=np.zeros(1, dtype=np.int64),
         copies=np.zeros(shape, dtype=np.int32),
@@ -119,7 +121,8 @@ class Population:
         self.model_states = StateTable(model, count, places)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
         memory = np.zeros((count, 64, MEMORY_COLUMNS), dtype=np.int32)
-        self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([islands])])
+        columns = (*(zeros() for _ in range(8)), np.zeros(count), np.zeros((5, count)))
+        self.particles = Particles._make([memory, *columns, np.array([islands])])
         self.particles.copies[:islands] = particles
         self.particles.island[:islands] = np.arange(islands)
         self._compact_above = COMPACT_ABOVE
@@ -142,16 +145,6 @@ class Population:
         """The number of different particles."""
         return int(self.particles.used[0])
 
-    def copy(self, parents: np.ndarray, copies: np.ndarray) -> None:
-        """Let particle i become ``copies[i]`` copies, which are one, of particle ``parents[i]``."""
-        room, size = int(self.particles.entities.max()) + 1, len(parents)
-        self.particles.memory[:size, :room] = self.particles.memory[parents, :room]
-        for column in (*self.particles[1:7], self.particles.island):
-            column[:size] = column[parents]
-            column[size:] = 0
-        self.particles.copies[:size], self.particles.copies[size:] = copies, 0
-        self.particles.used[0] = size
-
     def fork(self) -> "Population":
         """Copy the particles, so that the copies may go another way."""
         other = copy.copy(self)
@@ -167,8 +160,9 @@ class Population:
         """Drop rows that no particle refers to, if there are many; returns P's rows that stay (None: all of them)."""
         if not always and max(self.model_states.used, self.proposal_states.used) <= self._compact_above:
             return None
-        memory = self.particles.memory[:, : int(self.particles.entities.max()) + 1]
-        current = self.particles.current
+        entities = self.particles.entities[: self.used]
+        memory = self.particles.memory[: self.used, : int(entities.max()) + 1]
+        current = self.particles.current[: self.used]
         kept, numbers = self._compact_table(memory, MODEL_ROW, self.model_states, current)
         current[:] = numbers[current]
         if self.proposal_states is self.model_states:
@@ -184,7 +178,7 @@ class Population:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Keep the rows that entities (and ``also``) refer to: the rows that stay, and the new number of each old row."""
         # Row 0 of the memory refers to row 0.
-        alive = np.arange(memory.shape[1]) <= self.particles.entities[:, None]
+        alive = np.arange(memory.shape[1]) <= self.particles.entities[: self.used, None]
         references = np.where(alive, memory[..., column], 0)
         used = np.zeros(states.used, dtype=bool)
         used[: states.fixed] = True

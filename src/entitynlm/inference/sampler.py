@@ -64,10 +64,10 @@ def advance(  # type: ignore[no-untyped-def]
     # of entities that are new at the word
     new_rows = np.empty((noise.shape[1], P.log_types.shape[1]), dtype=np.int64)
     ranks = np.empty(noise.shape[1], dtype=np.int64)  # how many particles of each island have drawn
-    particles.origin[:] = np.arange(len(particles.origin))
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
         new_rows[:] = -1
+        choices.log_p[:, s] = 0.0
         starting = _choose_types(
             particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks
         )
@@ -88,7 +88,7 @@ def advance(  # type: ignore[no-untyped-def]
 # -- R -------------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _choose_types(  # type: ignore[no-untyped-def]
     particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks
 ):
@@ -126,7 +126,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
 # -- E -------------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _choose_entities(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices, starters,
     starting, scratch, candidates, counts, new_rows, ranks,
@@ -192,7 +192,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
     """Give the row of an entity of type k that is new at this word, which the particles of an island share."""
     if new_rows[k] < 0:
@@ -200,7 +200,7 @@ def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
     return new_rows[k]
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _score_candidates(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
 ):
@@ -216,7 +216,7 @@ def _score_candidates(  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _expect_referents(  # type: ignore[no-untyped-def]
     particles, P, P_rows, segment, s, i, mention, new_rows, scratch, candidates, choices
 ):
@@ -239,7 +239,7 @@ def _expect_referents(  # type: ignore[no-untyped-def]
     return np.log(max(new, 1e-300))
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _list_candidates(memory, i, mention_type, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
     """List the entities of a type that a particle knows, with their distances in tokens, sentences and mentions and the number of
     their mentions; returns how many they are.
@@ -257,7 +257,7 @@ def _list_candidates(memory, i, mention_type, known, mention, segment, s, candid
     return count
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """Score a particle's candidates under one of the networks: hᵀ W_entity e + w_distᵀ f(e)."""
     queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
@@ -275,7 +275,7 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
             out[c] += distance[q, min(candidates[1 + q, c], largest)]
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _draw_entities(scratch, candidates, count, share, uniform, wanted, copies, counts):  # type: ignore[no-untyped-def]
     """Draw how many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
 
@@ -300,7 +300,7 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, copies, c
 # -- L -------------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _choose_lengths(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks,
 ):  # fmt: skip
@@ -341,7 +341,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
                     particles.memory[new, n, FIRST_END] = segment.position + s + l
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
     """Compute the log-probabilities of lengths for a row, unless they are known; returns for how many rows they are."""
     stamp = segment.position + s + 1
@@ -359,7 +359,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
     return filled + 1
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
     return lengths[row, l - 1] if l < left else log_sum_row(lengths, row, l - 1, lengths.shape[1])
 
@@ -367,7 +367,7 @@ def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
 # -- the word ------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _pair_words(particles, rows, types, segment, s, choices):  # type: ignore[no-untyped-def]
     """Note the place in its mention and the e_current that each particle predicts the word from, once for those that share both.
 
@@ -384,12 +384,13 @@ def _pair_words(particles, rows, types, segment, s, choices):  # type: ignore[no
             place = kind * most + min(remaining[i], most)
         if paired_at[row, place] != stamp:
             paired_at[row, place], paired_to[row, place] = stamp, pairs[0]
-            choices.pair_contexts[pairs[0]], choices.pair_rows[pairs[0]] = s * places + place, row
+            choices.pair_words[pairs[0]], choices.pair_places[pairs[0]] = s, place
+            choices.pair_rows[pairs[0]] = row
             pairs[0] += 1
         choices.pair[s, i] = paired_to[row, place]
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
     """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
     t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1

@@ -91,4 +91,4 @@ def score_together(network: EntityNetwork, document: EncodedDocument, analyses: 
     for chunk in Readings(document).read(network):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)
-    return particle_filter.parts.T
+    return particle_filter.population.particles.parts[:4].T

@@ -20,7 +20,7 @@ from entitynlm.inference.readings import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     """Row i of one matrix times row j of another."""
     total = left[i, 0] * right[j, 0]
@@ -29,7 +29,7 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def create_entity(sigma, means, vectors, used, k, noise):  # type: ignore[no-untyped-def]
     """Eq. 7: make the row of a new entity of type k, with noise (D,)."""
     if sigma == 0:
@@ -45,7 +45,7 @@ def create_entity(sigma, means, vectors, used, k, noise):  # type: ignore[no-unt
     return row
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
     """Put a vector on the unit ball, given its squared length."""
     factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
@@ -53,7 +53,7 @@ def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
         vectors[row, d] *= factor
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-def]
     """Eq. 8: write the state after word t into row ``new``; returns δ, how much of the old state stays."""
     delta = vectors.dtype.type(1 / (1 + np.exp(-multiply(gates, t, vectors, row))))
@@ -67,7 +67,7 @@ def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-
     return delta
 
 
-@njit(nogil=True)
+@njit(nogil=True, makes_arrays=False)
 def update_row_once(gates, states, t, vectors, used, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
     """Give the row of the state after the word, which is made once for all particles that share ``row``."""
     if updated_at[row] == stamp:

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from entitynlm.compilation import njit
+from entitynlm.inference.kernels import copy_particle
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,30 +35,30 @@ def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-un
 
 
 @njit(nogil=True)
-def weigh_words(log_weights, parts, log_q, choices, log_words, island, islands):  # type: ignore[no-untyped-def]
-    """Multiply weights (N,), in place, with P / Q of S words; returns these factors (S, N) and (islands, S) the log-mean-exp of
+def weigh_words(particles, choices, scores, islands):  # type: ignore[no-untyped-def]
+    """Multiply the particles' weights with P / Q of S words; returns these factors (S, N) and (islands, S) the log-mean-exp of
     each island's weights after each word.
 
-    ``parts`` (4, N) and ``log_q`` (N,) add up log P of R, E, L and X and log Q. Particle i counts ``choices.copies[s, i]`` times
+    ``scores`` are log-probabilities of the words of all pairs (``Choices.pair``). Particle i counts ``copies[s, i]`` times
     at word s: a sum has exactly the terms of that word, so that not even its rounding depends on the words to come.
     """
-    copies, log_p = choices.copies, choices.log_p
-    factors, means = np.empty(log_words.shape), np.empty((islands, len(log_words)))
+    copies, log_p, parts, used = choices.copies, choices.log_p, particles.parts, particles.used[0]
+    log_weights, island = particles.log_weights, particles.island
+    factors, means = np.empty((len(copies), used)), np.empty((islands, len(copies)))
     highest, totals, counts = np.empty(islands), np.empty(islands), np.empty(islands)
-    for s in range(len(log_words)):
+    for s in range(len(copies)):
         highest[:], totals[:], counts[:] = -np.inf, 0.0, 0.0
-        for i in range(len(log_weights)):
+        for i in range(used):
+            log_word = scores[choices.pair[s, i]]
             for part in range(3):
                 parts[part, i] += log_p[part, s, i]
-            parts[3, i] += log_words[s, i]
-            log_q[i] += choices.log_q[s, i]
-            factors[s, i] = (
-                log_p[0, s, i] + log_p[1, s, i] + log_p[2, s, i] + log_words[s, i] - choices.log_q[s, i]
-            )
+            parts[3, i] += log_word
+            parts[4, i] += choices.log_q[s, i]
+            factors[s, i] = log_p[0, s, i] + log_p[1, s, i] + log_p[2, s, i] + log_word - choices.log_q[s, i]
             log_weights[i] += factors[s, i]
             if copies[s, i] > 0 and not log_weights[i] <= highest[island[i]]:
                 highest[island[i]] = log_weights[i]  # nan too, which must not get lost
-        for i in range(len(log_weights)):
+        for i in range(used):
             if copies[s, i] > 0:
                 totals[island[i]] += copies[s, i] * np.exp(log_weights[i] - highest[island[i]])
                 counts[island[i]] += copies[s, i]
@@ -88,21 +89,23 @@ def draw_offspring(log_weights, copies, uniform, count):  # type: ignore[no-unty
 
 
 @njit(nogil=True)
-def resample_islands(log_weights, copies, island, low, points, count):  # type: ignore[no-untyped-def]
-    """Resample the islands that are ``low``: parents, how many each of them becomes, their log-weights, and (islands,) the mean
-    weight, as a logarithm, that is a factor of an island's evidence from now on. Other islands stay as they are.
+def resample(particles, points, count, threshold, log_evidence):  # type: ignore[no-untyped-def]
+    """Resample, in place, the islands whose effective sample size is below a share of their ``count`` particles; their mean
+    weight becomes a factor of ``log_evidence`` (islands,). Other islands stay as they are.
     """
-    parents, offspring, after = np.empty_like(island), np.empty_like(copies), np.empty_like(log_weights)
-    log_means, found = np.zeros(len(low)), 0
-    for r in range(len(low)):
-        family = np.flatnonzero(island == r)
-        children = copies[family]
-        if low[r]:
+    used, copies, log_weights = particles.used[0], particles.copies, particles.log_weights
+    island = particles.island[:used]
+    sizes = measure_islands(log_weights[:used], copies[:used], island, len(points))
+    for r in range(len(points)):
+        if sizes[r] < threshold * count:
+            family = np.flatnonzero(island == r)
             children, log_total = draw_offspring(log_weights[family], copies[family], points[r], count)
-            log_means[r] = log_total - np.log(count)
-        for place in range(len(family)):
-            if children[place] > 0:
-                parents[found], offspring[found] = family[place], children[place]
-                after[found] = 0.0 if low[r] else log_weights[family[place]]
-                found += 1
-    return parents[:found], offspring[:found], after[:found], log_means
+            log_evidence[r] += log_total - np.log(count)
+            copies[family], log_weights[family] = children, 0.0
+    found = 0
+    for i in range(used):
+        if copies[i] > 0:
+            if i > found:
+                copy_particle(particles, i, found)
+            found += 1
+    copies[found:used], particles.used[0] = 0, found

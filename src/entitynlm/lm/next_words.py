@@ -13,7 +13,6 @@ import torch
 from entitynlm.inference.particle_filter import WeighedSegment
 from entitynlm.inference.readings import Readings, WordTables
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.additions import count_mention_positions
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.prediction.expectation import list_top_words
@@ -68,8 +67,7 @@ class NextWords:
 
         A particle counts by its weight before the word, corrected for having been drawn from Q and not from P.
         """
-        config, choices = self.network.config, segment.choices
-        places = count_mention_positions(config) if config.mention_positions else 1
+        choices = segment.choices.narrow(len(segment.island))
         islands, log_weights = np.unique(segment.island), segment.log_weights.copy()
         for s, log_factors in enumerate(segment.log_factors):
             with np.errstate(divide="ignore"):  # a particle that was not there yet has no copies
@@ -84,7 +82,7 @@ class NextWords:
                 )
             kept = keep_likely(shares)
             log_probs = np.log(shares[kept] / shares[kept].sum())
-            at = choices.pair_contexts[kept] % places
+            at = choices.pair_places[kept]
             self.note(tables, Ways(position + s, row + s, log_probs, at, vectors[choices.pair_rows[kept]]))
 
     def note_language_model(self, readings: Readings) -> None:

@@ -9,6 +9,7 @@ stands on, alone.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ class WordEstimates:
     reader: Reader | None = None
     without: FloatArray | None = None
 
-    @property
+    @cached_property
     def errors(self) -> FloatArray:
         """(T,) standard errors; nan where there is one repeat."""
         count = len(self.deviations)

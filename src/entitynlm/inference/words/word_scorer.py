@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block, multiply_rows
@@ -42,15 +41,14 @@ SMALLEST_SUM = 1e-25
 
 
 class WordPairs(NamedTuple):
-    """The different ways in which words of a segment are predicted: K pairs of a context and a row of P's state table.
+    """The different ways in which words of a segment are predicted: a word, its place in its mention, a row of P's state table.
 
-    A context is a word at a place in its mention (``find_mention_positions``), or just a word where the network does not look at
-    places. Pairs of one word are neighbours.
+    Places are as ``find_mention_positions`` numbers them; a network that does not look at them has one. Pairs of one word
+    are neighbours.
     """
 
     words: np.ndarray  # (K,) which word of the segment
-    places: np.ndarray  # (K,) which place
-    contexts: np.ndarray  # (K,) words · number of places + places
+    places: np.ndarray  # (K,)
     rows: np.ndarray  # (K,) row of e_current
 
 
@@ -84,15 +82,12 @@ class WordScorer:
         self.places = count_mention_positions(network.config) if network.config.mention_positions else 1
         self.without_entities: list[float] = []
 
-    @torch.no_grad()
     def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
-        """Give (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
+        """Give (K,) log-probabilities of a segment's words, for every pair that there is; ``tables`` are P's."""
         used = int(choices.pairs[0])
-        contexts = choices.pair_contexts[:used]
-        pairs = WordPairs(*divmod(contexts, self.places), contexts, choices.pair_rows[:used])
-        scores = self._score_pairs(states, tables, segment, pairs)
-        result: FloatArray = scores[choices.pair]
-        return result
+        columns = (choices.pair_words, choices.pair_places, choices.pair_rows)
+        pairs = WordPairs(*(column[:used] for column in columns))
+        return self._score_pairs(states, tables, segment, pairs)
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
@@ -119,9 +114,9 @@ class ClassWeights(NamedTuple):
     classes: np.ndarray  # (V,) the class of each word
     slots: np.ndarray  # (V,) the slot of each word
     offsets: np.ndarray  # (C + 1,) where each class begins among the slots
-    class_weight: Tensor  # (C, D)
-    place_scores: Tensor  # (places, C) what each place adds to the scores of classes, with their biases
-    entity_scores: Tensor  # (d, C) what an entity adds to them
+    class_weight: np.ndarray  # (C, D)
+    place_scores: np.ndarray  # (places, C) what each place adds to the scores of classes, with their biases
+    entity_scores: np.ndarray  # (C, d) what an entity adds to them
     word_weight: np.ndarray  # (slots, D)
     place_logits: np.ndarray  # (places, slots) what each place adds to the scores of words, with their biases
     entity_weight: np.ndarray  # (slots, d) what an entity adds to them
@@ -148,9 +143,9 @@ def prepare_weights(network: EntityNetwork, places: int) -> ClassWeights:
         softmax.class_of_np,
         softmax.slot_of.numpy(),
         softmax.offsets,
-        class_weight,
-        vectors @ class_weight.t() + softmax.class_bias,
-        projection @ class_weight.t(),
+        class_weight.numpy(),
+        (vectors @ class_weight.t() + softmax.class_bias).numpy(),
+        (class_weight @ projection.t()).numpy(),
         np.ascontiguousarray(weight.numpy()),
         (vectors @ weight.t() + softmax.word_bias).numpy(),
         (weight @ projection.t()).numpy(),
@@ -168,38 +163,44 @@ class Contexts(NamedTuple):
     last: int
 
 
+class RowScores(NamedTuple):
+    """What the rows of a state table add to class scores: computed when a row is asked for."""
+
+    scores: np.ndarray  # (rows, C) of which the largest is 0
+    exponentials: np.ndarray  # (rows, C)
+    known: np.ndarray  # (rows,)
+
+
 class ClassWordScorer(WordScorer):
     """Scores words under a class-factored softmax on a CPU as :class:`WordScorer` does, with less work per pair."""
 
     def __init__(self, network: EntityNetwork) -> None:
         super().__init__(network)
         self.weights = prepare_weights(network, self.places)
-        # class scores v_c …
-        self._rows = self.weights.class_weight.new_empty(0, len(self.weights.class_weight))
-        self._exponentials = self._rows.clone()  # … and exp v_c
-        self._known = 0  # rows that are there
+        nothing = self.weights.place_scores[:0]
+        self._rows = RowScores(nothing, nothing, np.zeros(0, dtype=np.bool_))
         self._ahead_of: WordTables | None = None
         self._ahead = Contexts(np.zeros((0, 0)), np.zeros((0, 0)), 0, 0)
         longest = int(np.diff(self.weights.offsets).max())
-        self._bits = np.empty(max(self._rows.shape[1], longest), dtype=np.int32)
+        self._bits = np.empty(max(len(self.weights.class_weight), longest), dtype=np.int32)
 
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
-        self._project(states)
+        if states.used > len(self._rows.known):
+            self._make_room(len(states.rows.vectors))
         self._look_ahead(tables, segment)
-        weights, ahead = self.weights, self._ahead
-        contexts = pairs.contexts + (segment.first - ahead.first) * self.places
-        scores = np.empty(len(pairs.rows))
-        _score_classes(
-            ahead.scores, ahead.exponentials, self._rows.numpy(), self._exponentials.numpy(),
-            weights.classes, segment.x, pairs.words, contexts, pairs.rows, scores,
-        )  # fmt: skip
-        _add_words(
-            tables.contexts, states.rows.vectors, weights.word_weight, weights.place_logits, weights.entity_weight,
-            weights.classes, weights.offsets, weights.slots, segment.x, segment.first, *pairs[:2], pairs.rows, scores, self._bits,
+        scores: FloatArray = _score_pairs(
+            self.weights, self._ahead, self._rows, states.rows.vectors, tables.contexts, segment, pairs, self._bits
         )  # fmt: skip
         return scores
+
+    def _make_room(self, count: int) -> None:
+        shape, old = (count, len(self.weights.class_weight)), self._rows
+        scores = np.zeros(shape, self.weights.class_weight.dtype)
+        self._rows = RowScores(scores, np.zeros_like(scores), np.zeros(count, dtype=np.bool_))
+        for values, new in zip(old, self._rows, strict=True):
+            new[: len(values)] = values
 
     def _look_ahead(self, tables: WordTables, segment: Segment) -> None:
         """Compute what contexts contribute for the words of a segment and some after them: one product for many segments."""
@@ -207,38 +208,60 @@ class ClassWordScorer(WordScorer):
         if self._ahead_of is tables and self._ahead.first <= first and last <= self._ahead.last:
             return
         last = min(max(last, first + CONTEXTS_AHEAD), tables.tokens)
-        of_words = torch.from_numpy(tables.contexts[first:last]) @ self.weights.class_weight.t()
-        scores = (of_words[:, None] + self.weights.place_scores).flatten(0, 1).numpy()
+        weight = torch.from_numpy(self.weights.class_weight)
+        of_words = (torch.from_numpy(tables.contexts[first:last]) @ weight.t()).numpy()
+        scores = (of_words[:, None] + self.weights.place_scores).reshape(-1, len(weight))
         exponentials = np.empty_like(scores)
         shift_and_exponentiate(scores, 0, len(scores), exponentials, self._bits)
         self._ahead_of, self._ahead = tables, Contexts(scores, exponentials, first, last)
 
     def keep(self, rows: np.ndarray) -> None:
-        if not self._known:
-            return
-        for table in (self._rows, self._exponentials):
-            table[: len(rows)] = table[torch.from_numpy(rows)]
-        self._known = len(rows)
+        rows = rows[: np.searchsorted(rows, len(self._rows.known))]
+        for values in self._rows:
+            values[: len(rows)] = values[rows]
+        self._rows.known[len(rows) :] = False
 
     def fork(self) -> WordScorer:
         other = copy.copy(self)
-        other._rows, other._exponentials, other._known = self._rows[:0], self._exponentials[:0], 0
-        other._bits = self._bits.copy()
+        other._rows, other._bits = RowScores(*(values[:0] for values in self._rows)), self._bits.copy()
         return other
 
-    def _project(self, states: StateTable) -> None:
-        """Compute an entity's part of the class scores for rows that are new."""
-        known, used = self._known, states.used
-        if used > len(self._rows):
-            more = max(len(self._rows), used - len(self._rows))
-            self._rows, self._exponentials = (
-                torch.cat([table, table.new_empty(more, table.shape[1])])
-                for table in (self._rows, self._exponentials)
-            )
-        vectors = torch.from_numpy(states.rows.vectors)
-        torch.mm(vectors[known:used], self.weights.entity_scores, out=self._rows[known:used])
-        shift_and_exponentiate(self._rows.numpy(), known, used, self._exponentials.numpy(), self._bits)
-        self._known = used
+
+@njit(nogil=True)
+def _score_pairs(weights, ahead, rows, vectors, h, segment, pairs, bits):  # type: ignore[no-untyped-def]
+    """Give (K,) log p of every pair's word; ``h`` are the states before the chunk's words."""
+    scores, x = np.empty(len(pairs.rows)), segment.x
+    _project_rows(weights.entity_scores, vectors, pairs.rows, rows, bits)
+    contexts = (pairs.words + (segment.first - ahead.first)) * len(weights.place_scores) + pairs.places
+    _score_classes(
+        ahead.scores, ahead.exponentials, rows.scores, rows.exponentials,
+        weights.classes, x, pairs.words, contexts, pairs.rows, scores,
+    )  # fmt: skip
+    _add_words(
+        h, vectors, weights.word_weight, weights.place_logits, weights.entity_weight,
+        weights.classes, weights.offsets, weights.slots, x, segment.first, pairs.words, pairs.places, pairs.rows, scores, bits,
+    )  # fmt: skip
+    return scores
+
+
+@njit(nogil=True)
+def _project_rows(weight, vectors, wanted, rows, bits):  # type: ignore[no-untyped-def]
+    """Compute an entity's part of the class scores for rows that were not asked for before, some at a time."""
+    numbers = np.empty(PAIRS_AT_ONCE, dtype=np.int64)
+    some = np.empty((PAIRS_AT_ONCE, vectors.shape[1]), dtype=vectors.dtype)
+    found = np.empty((PAIRS_AT_ONCE, len(weight)), dtype=vectors.dtype)
+    count = 0
+    for k in range(len(wanted)):
+        if not rows.known[wanted[k]]:
+            rows.known[wanted[k]] = True
+            numbers[count], some[count] = wanted[k], vectors[wanted[k]]
+            count += 1
+        if count == PAIRS_AT_ONCE or (count > 0 and k == len(wanted) - 1):
+            multiply_block(weight, 0, len(weight), some, count, found)
+            for i in range(count):
+                rows.scores[numbers[i]] = found[i]
+                shift_and_exponentiate(rows.scores, numbers[i], numbers[i] + 1, rows.exponentials, bits)
+            count = 0
 
 
 @njit(nogil=True)
