@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table1_language_modelling import LanguageModelling, Perplexities, describe
 from entitynlm.lm.evaluation import Sampling
@@ -120,8 +120,8 @@ def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_p
         runner.train("m", documents, settings, parts=["generative"], seed=4)
 
 
-def make_scores(*log_probs: float, error: float = 0.0, tokens: int = 10) -> SplitScores:
-    documents = tuple(DocumentLogProb(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
+def make_scores(*log_probs: float, error: float = 0.0) -> SplitScores:
+    documents = tuple(DocumentLogProb(f"d{i}", 10, value, error) for i, value in enumerate(log_probs))
     return SplitScores("test", (ModelScores("RNNLM", "exact", documents),), unknown=1)
 
 
@@ -136,5 +136,3 @@ def test_seeds_are_averaged() -> None:
     pooled = pool_seeds(scores)
     assert [d.log_prob for d in pooled.rows[0].documents] == [-42, -48]
     assert pooled.rows[0].documents[0].standard_error == pytest.approx(0.25)
-    with pytest.raises(ModelError, match="can't stand in one table"):
-        pool_seeds([make_scores(-40, -50), make_scores(-40, -50, tokens=11)])

@@ -8,9 +8,10 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import (
     choose_format,
+    distinguish,
     expand_files,
     is_folder,
-    name_outputs,
+    name_of,
     pick_document,
     read_inputs,
 )
@@ -48,7 +49,7 @@ def test_one_document_by_its_id() -> None:
 
 
 def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:
-    assert name_outputs(["a/x.txt", "b/x.txt.gz", "-"]) == {"a/x.txt": "x", "b/x.txt.gz": "x-2", "-": "text"}
+    assert list(distinguish(map(name_of, ["a/x.txt", "b/x.txt.gz", "-"]))) == ["x", "x-2", "text"]
     assert is_folder("out/") and is_folder(str(tmp_path)) and is_folder("out") and not is_folder("out.tsv")
 
 

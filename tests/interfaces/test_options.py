@@ -84,10 +84,6 @@ def test_outputs_go_where_something_can_be_written(tmp_path: Path) -> None:
 
 
 def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no format 'nonsense'"):
-        options.check_format("nonsense")
-    with pytest.raises(ConfigError, match="can be read but not written"):
-        options.check_output_format("text")
     with pytest.raises(ModelError, match="no model here"):
         options.check_model(tmp_path)
     with pytest.raises(DataError, match="no such file or folder"):

@@ -10,12 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from entitynlm.errors import ModelError
 from entitynlm.inference import scoring
 from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.evaluation import Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
+from entitynlm.lm.scores import DocumentLogProb, ModelScores, compare_models
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.pretrained import Pretrained
 from support.enumeration import enumerate_log_prob, with_analysis
@@ -137,16 +136,6 @@ def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
     for row in rows:
         again = msgspec.convert(json.loads(json.dumps(row.to_dict(), allow_nan=False)), ModelScores)
         assert again.to_dict() == row.to_dict()
-
-
-def test_rows_that_count_other_words_are_refused() -> None:
-    first = ModelScores("RNNLM", "exact", (DocumentLogProb("a", 10, -20.0), DocumentLogProb("b", 5, -9.0)))
-    second = ModelScores(
-        "EntityNLM", "marginal", (DocumentLogProb("a", 10, -19.0), DocumentLogProb("b", 6, -9.0))
-    )
-    check_tokens([first, first])
-    with pytest.raises(ModelError, match=r"EntityNLM marginal counts 16 words .* RNNLM 15"):
-        check_tokens([first, second])
 
 
 def test_comparisons_are_between_comparable_rows_only() -> None:

@@ -74,11 +74,11 @@ class Terminal(Progress):
 
     def print(self, *things: Any, **options: Any) -> None:
         """Print for people, on standard output; nothing when ``--json -`` has claimed it."""
-        self.out.print(*map(_clean, things), **_keep_lines(things, options))
+        _print(self.out, things, options)
 
     def remark(self, *things: Any, **options: Any) -> None:
         """Print a remark on standard error; nothing with ``--quiet``."""
-        self.err.print(*map(_clean, things), **_keep_lines(things, options))
+        _print(self.err, things, options)
 
     def check_standard(self, out: str) -> None:
         """Refuse to write to standard output where ``--json -`` has claimed it."""
@@ -179,10 +179,7 @@ def print_path(path: str | Path) -> str:
     return str(Path(path).relative_to(here) if Path(path).is_relative_to(here) else path)
 
 
-def _clean(thing: Any) -> Any:
-    return make_printable(thing) if isinstance(thing, str) else thing
-
-
-def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Prevent line breaks in plain text, so that a printed path can be copied."""
-    return {"soft_wrap": all(isinstance(thing, str) for thing in things), **options}
+def _print(console: Console, things: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Print without signs that a terminal obeys; lines of plain text are not broken, so that a printed path can be copied."""
+    shown = [make_printable(thing) if isinstance(thing, str) else thing for thing in things]
+    console.print(*shown, **{"soft_wrap": all(isinstance(thing, str) for thing in things), **options})

@@ -149,11 +149,6 @@ def name_of(file: str) -> str:
     return strip_endings(Path(file).name) if has_name(file) else "text"
 
 
-def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """Name the outputs of each file; files of equal names get different ones."""
-    return dict(zip(paths, distinguish(map(name_of, paths)), strict=True))
-
-
 def distinguish(names: Iterable[str]) -> Iterator[str]:
     """Tell equal names apart by numbers behind them: story, story-2, story-3."""
     taken: set[str] = set()

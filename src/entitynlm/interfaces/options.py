@@ -69,20 +69,6 @@ def check_exists(path: Any) -> Any:
     return path
 
 
-def check_format(format: str | None) -> str | None:
-    """Return the name if it is a format's name."""
-    if format is not None:
-        get_format(format)
-    return format
-
-
-def check_output_format(format: str | None) -> str | None:
-    """Return the name if it is a writable format's name."""
-    if format is not None:
-        get_writable(format)
-    return format
-
-
 def check_model(model: Any) -> Any:
     """Return the name if it is a packaged model, a model folder or a language model."""
     language_model = strip_prefix(model) if model is not None else None
@@ -105,11 +91,6 @@ def check_model_or_default(model: Any) -> Any:
         if model:
             raise
         raise ModelError(f"the default model can't be used ({explain_default()[1]}): {error}") from error
-
-
-def check_backbone(name: str | None) -> str | None:
-    """Return the language model's name (a path made absolute) if it can be read here."""
-    return None if name is None else check_language_model(name)
 
 
 def _count(help: str | None = None, most: int = 10_000_000) -> Any:
@@ -145,15 +126,20 @@ _BACKBONE = (
     "A pretrained causal language model that reads the text in place of the LSTM: smollm2, a folder in the "
     "format of transformers, a .gguf file, or a name on the Hugging Face hub."
 )
-Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone, help=_BACKBONE)]
+Backbone = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", callback=lambda name: name and check_language_model(name), help=_BACKBONE),
+]
 
 _FILE = "A text in any readable format; '-' is standard input."
 File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
 _CORPUS = "A corpus folder (entitynlm data list) or a file in any readable format; '-' is standard input."
 Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
 _FORMAT = "Format of the input. Default: recognised from the file."
-Format = Annotated[str | None, typer.Option(callback=check_format, help=_FORMAT)]
-_DOCUMENT = "Take the document with this id. Default: the first document of the file."
+Format = Annotated[
+    str | None, typer.Option(callback=lambda name: name and get_format(name).name, help=_FORMAT)
+]
+_DOCUMENT = "Take the document with this id. Default: the first one of the file."
 DocumentId = Annotated[str | None, typer.Option(metavar="ID", help=_DOCUMENT)]
 _SPLIT = "Use this split of the corpus (train, dev or test). Default: all of it."
 Split = Annotated[str | None, typer.Option(help=_SPLIT)]
@@ -163,7 +149,7 @@ _SET = "Change one setting, for example model.dropout=0.5. May be repeated."
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
 
 _TO = "Format of the output: jsonl, conll2012 or conllu. Default: by the ending of --out."
-To = Annotated[str | None, typer.Option(callback=check_output_format, help=_TO)]
+To = Annotated[str | None, typer.Option(callback=lambda name: name and get_writable(name).name, help=_TO)]
 _JSON = "Write the figures as JSON to FILE; with '-', standard output has the JSON and nothing else."
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
 _FORCE = "Write over existing files; files that the command reads are never overwritten."
@@ -269,16 +255,12 @@ def add_help(parameter: inspect.Parameter, help: str | None) -> inspect.Paramete
     """Add a docstring's help to a parameter; an option that is off by default gets no ``--no-…`` beside it."""
     if help is None:
         return parameter
-    plain, *infos = get_args(parameter.annotation) if is_annotated(parameter) else (parameter.annotation,)
+    annotated = get_origin(parameter.annotation) is Annotated  # with an option or argument of typer's
+    plain, *infos = get_args(parameter.annotation) if annotated else (parameter.annotation,)
     names = [f"--{parameter.name.replace('_', '-')}"] if plain is bool and not parameter.default else []
     info = copy.copy(infos[0]) if infos else typer.Option(*names)
     info.help = help
     return parameter.replace(annotation=Annotated[plain, info])
-
-
-def is_annotated(parameter: inspect.Parameter) -> bool:
-    """Tell whether a parameter's type has an option or argument of typer's with it."""
-    return get_origin(parameter.annotation) is Annotated
 
 
 def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> CommandFiles:

@@ -8,7 +8,7 @@ from typing import Any
 
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces.console import Terminal, count, print_path
-from entitynlm.interfaces.inputs import is_folder, name_outputs
+from entitynlm.interfaces.inputs import distinguish, is_folder, name_of
 from entitynlm.row_files import Kind, open_rows
 
 Targets = Mapping[str, tuple[Path, ...]]  # the files of each text; none for standard output
@@ -23,7 +23,7 @@ def name_files(paths: Sequence[str], out: str, endings: Sequence[str], terminal:
     beside = (Path(out).with_suffix(f"{Path(ending).stem}{Path(out).suffix}") for ending in endings[1:])
     targets = dict.fromkeys(paths, (Path(out), *beside))
     if is_folder(out):
-        names = name_outputs(paths).items()
+        names = zip(paths, distinguish(map(name_of, paths)), strict=True)
         targets = {path: tuple(Path(out, name + ending) for ending in endings) for path, name in names}
     check_outputs(itertools.chain(*targets.values()))
     return targets

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ConfigError
 from entitynlm.statistics import bootstrap_ratio, flip_signs
 
 Likelihood = Literal[
@@ -120,7 +120,8 @@ class SplitScores:
     unknown: int
 
     def __post_init__(self) -> None:
-        check_tokens(self.rows)
+        if not self.rows:
+            raise ConfigError("there is nothing to measure: no model and no likelihood was asked for")
 
     @property
     def documents(self) -> int:
@@ -153,9 +154,6 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
     rows = []
     for number, row in enumerate(found[0].rows):
         own = [scores.rows[number] for scores in found]
-        if {(match.model, match.likelihood) for match in own} != {(row.model, row.likelihood)}:
-            raise ModelError("the seeds' tables have different rows")
-        check_tokens(own)
         documents = tuple(
             DocumentLogProb(
                 same[0].id,
@@ -173,20 +171,6 @@ def pool_errors(errors: Sequence[float | None]) -> float | None:
     """Return the standard error of the mean of independent estimates; None where an error is not known."""
     known = [error**2 for error in errors if error is not None]
     return math.sqrt(math.fsum(known)) / len(errors) if len(known) == len(errors) else None
-
-
-def check_tokens(rows: Sequence[ModelScores]) -> None:
-    """Refuse rows of one table that are not over the same words of the same documents."""
-    if not rows:
-        raise ConfigError("there is nothing to measure: no model and no likelihood was asked for")
-    expected = [(document.id, document.tokens) for document in rows[0].documents]
-    for row in rows[1:]:
-        found = [(document.id, document.tokens) for document in row.documents]
-        if found != expected:
-            raise ModelError(
-                f"{row.name} counts {row.tokens} words in {len(found)} documents and {rows[0].name} {rows[0].tokens} "
-                f"in {len(expected)}: these rows can't stand in one table"
-            )
 
 
 def compare_models(rows: Sequence[ModelScores]) -> list[tuple[str, str, LanguageComparison]]:

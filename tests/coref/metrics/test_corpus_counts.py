@@ -96,7 +96,7 @@ def test_texts_must_be_the_same() -> None:
     with pytest.raises(DataError, match="12 tokens in the key and 11 in the response"):
         pair_documents(KEYS[:1], [shorter])
     other = Document("one", (*KEYS[0].tokens[:5], "else", *KEYS[0].tokens[6:]))
-    with pytest.raises(DataError, match="found 'else'; expected 'w5' at token 5"):
+    with pytest.raises(DataError, match="found 'else w6 w7'; expected 'w5 w6 w7' at token 5"):
         pair_documents(KEYS[:1], [other])
     assert pair_documents(KEYS[:1], [other], compare_words=False)[1] == [other]
 

@@ -17,7 +17,7 @@ from entitynlm.stories.generator import NAME, write_stories
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_corpus, get_entry
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_documents
-from entitynlm.text.formats.registry import get_format, write_documents
+from entitynlm.text.formats.registry import get_format, get_writable, write_documents
 
 CORPORA_FOLDER = Path("corpora")  # where corpora are kept unless --out says otherwise
 
@@ -120,7 +120,7 @@ def data_convert(
     *,
     source: Annotated[str, typer.Argument(metavar="IN", callback=options.check_exists)],
     target: Annotated[str, typer.Argument(metavar="OUT", callback=options.check_writable)],
-    to: Annotated[str, typer.Option(callback=options.check_output_format)],
+    to: Annotated[str, typer.Option(callback=lambda name: name and get_writable(name).name)],
     format: options.Format = None,
     split: str | None = None,
     terminal: Terminal,
