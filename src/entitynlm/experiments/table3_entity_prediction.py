@@ -131,7 +131,7 @@ class EntityPrediction:
     def counts(self) -> TypeCounts:
         self.runner.progress.message("counting types in the training stories")
         counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train]
-        return TypeCounts.fit(self.train, counted)
+        return TypeCounts(self.train, counted)
 
     def evaluate(
         self, names: Sequence[str], pretrained: Pretrained | None, folder: Path | None = None, seed: int = 1

@@ -10,7 +10,8 @@ since a verb that follows the mention is not known yet.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -42,22 +43,18 @@ BACK_OFF_LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("scenario", "head", "verb", "word"), 4),
 )
 """The descriptors of each back-off level, and the number of the level that its counts are smoothed by."""
+HEAD = "head"  # the first part of the keys of head words
 PRIOR_COUNT = 2.0  # how many observations the level below counts for
 SMALLEST_PROBABILITY = 1e-6
 
 Key = tuple[str, ...]
+Counts = Mapping[Key, np.ndarray]
 
 
 class ScenarioClassifier:
-    """Naive Bayes over the different words so far."""
+    """Naive Bayes over the words so far that at least three training stories have, with one half added to each count."""
 
-    def __init__(self, log_probs: Mapping[str, Mapping[str, float]]) -> None:
-        self.log_probs = log_probs
-        self.names = sorted(log_probs)
-
-    @classmethod
-    def fit(cls, stories: Sequence[Document]) -> "ScenarioClassifier":
-        """Use the words of at least three stories, with one half added to each count."""
+    def __init__(self, stories: Sequence[Document]) -> None:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         spread: Counter[str] = Counter()
         for story in stories:
@@ -65,24 +62,21 @@ class ScenarioClassifier:
             spread.update(words)
             counts[find_scenario(story)].update(words)
         sizes = Counter(map(find_scenario, stories))
-        vocabulary = [word for word, count in spread.items() if count >= 3]
-        return cls(
-            {
-                name: {word: math.log((own[word] + 0.5) / (sizes[name] + 1)) for word in vocabulary}
-                for name, own in counts.items()
-            }
-        )
+        self.names = sorted(counts)
+        self.log_probs = {
+            word: [math.log((counts[name][word] + 0.5) / (sizes[name] + 1)) for name in self.names]
+            for word, count in spread.items()
+            if count >= 3
+        }
 
     def classify(self, story: Document, positions: Sequence[int]) -> list[str]:
         """Return the likeliest scenario given the words before each position."""
-        if not self.names:
-            return [""] * len(positions)
         scores = np.zeros((len(story) + 1, len(self.names)))
-        unseen = set(self.log_probs[self.names[0]])
+        unseen = set(self.log_probs)
         for position, token in enumerate(story.tokens, start=1):
             word = token.lower()
             if word in unseen:
-                scores[position] = [self.log_probs[name][word] for name in self.names]
+                scores[position] = self.log_probs[word]
                 unseen.remove(word)
         best = scores.cumsum(axis=0).argmax(axis=1)
         return [self.names[best[min(position, len(story))]] for position in positions]
@@ -102,63 +96,41 @@ def collect_verbs(stories: Sequence[Document]) -> frozenset[str]:
     return frozenset(word for word, count in balance.items() if count > 0) - AUXILIARIES
 
 
-class _Tables:
-    """Counts of (type, newness) by context key, and of types by scenario and head word."""
-
-    def __init__(self, types: int) -> None:
-        self.types = types
-        self.outcomes: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(2 * types, dtype=np.float32))
-        self.heads: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(types, dtype=np.float32))
-        self.type_log_probs: dict[Key, np.ndarray] = {}  # a cache
-
-    def add(self, observed: Iterable[tuple[list[Key], str, str, int]]) -> None:
-        for keys, scenario, head, outcome in observed:
-            for key in keys:
-                self.outcomes[key][outcome] += 1
-            for key in ((scenario, head), ("", head)):
-                self.heads[key][outcome % self.types] += 1
-
-
 class TypeCounts:
     """Counts the entity types that are mentioned in each context of the training stories.
 
     A candidate is as probable as the types that its head words suggest. Types, scenarios and part-of-speech tags are annotation,
-    so they are read from training stories only; of other stories only words are used. A training story's own counts are
-    subtracted before its slots are measured (leave one story out).
+    so they are read from training stories only; of the story at hand only words are used. The counts that a training story
+    contributed are subtracted before its own slots are measured (leave one story out).
+
+    :param counted: where mentions start in each story whose contexts are counted; the types of head words are those of all.
     """
 
-    def __init__(self, scenarios: ScenarioClassifier, verbs: Iterable[str], types: Sequence[str]) -> None:
-        self.scenarios = scenarios
-        self.verbs = frozenset(verbs)
-        self.types = tuple(types)
-        self.type_ids = {name: number for number, name in enumerate(types)}
-        self.tables = _Tables(len(types))
-        self._nothing = _Tables(len(types))
-        self._stories: dict[str, tuple[Document, frozenset[int]]] = {}
-
-    @classmethod
-    def fit(cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None) -> "TypeCounts":
-        """Count the contexts of all mentions, or of those that start at ``counted`` (a list per story); types of head words."""
+    def __init__(self, stories: Sequence[Document], counted: Sequence[Sequence[int]]) -> None:
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
-        made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)
-        for number, story in enumerate(stories):
-            starts = counted[number] if counted is not None else [m.start for m in story.mentions]
-            made._stories[story.id] = (story, frozenset(starts))
-            made.tables.add(made._observe(story))
-        return made
+        self.scenarios, self.verbs = ScenarioClassifier(stories), collect_verbs(stories)
+        self.type_ids = {name: number for number, name in enumerate(types)}
+        pairs = zip(stories, counted, strict=True)
+        self._stories = {story.id: (story, frozenset(starts)) for story, starts in pairs}
+        self.counts = self._count(stories)
 
-    def _observe(self, story: Document) -> Iterator[tuple[list[Key], str, str, int]]:
-        """Yield keys (none, if not counted), scenario, head, and type with newness of each mention of a training story."""
-        scenario = find_scenario(story)
-        _, counted = self._stories[story.id]
-        seen: set[str] = set()
-        contexts = extract_contexts(story, [mention.start for mention in story.mentions])
-        for mention, context in zip(story.mentions, contexts, strict=True):
-            number = self.type_ids.get(story.entity_types.get(mention.entity) or "", 0)
-            outcome = number + len(self.types) * (mention.entity not in seen)
-            seen.add(mention.entity)
-            keys = self.make_keys(context, scenario) if mention.start in counted else []
-            yield keys, scenario, stem(story.tokens[mention.end - 1]), outcome
+    def _count(self, stories: Iterable[Document]) -> Counts:
+        """Count (type, newness) by context key, and types by scenario and head word, of mentions in training stories."""
+        types = len(self.type_ids)
+        counts: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(2 * types, dtype=np.float32))
+        for story in stories:
+            scenario, counted = find_scenario(story), self._stories[story.id][1]
+            seen: set[str] = set()
+            contexts = extract_contexts(story, [mention.start for mention in story.mentions])
+            for mention, context in zip(story.mentions, contexts, strict=True):
+                number = self.type_ids.get(story.entity_types.get(mention.entity) or "", 0)
+                head = stem(story.tokens[mention.end - 1])
+                for key in self.make_keys(context, scenario) if mention.start in counted else ():
+                    counts[key][number + types * (mention.entity not in seen)] += 1
+                for key in ((HEAD, scenario, head), (HEAD, "", head)):
+                    counts[key][number] += 1
+                seen.add(mention.entity)
+        return counts
 
     def make_keys(self, context: Context, scenario: str) -> list[Key]:
         """Return the context's key at each level; its verb is the last verb of the sentence so far."""
@@ -178,15 +150,24 @@ class TypeCounts:
         The first table has a candidate's types among entities mentioned before (in the last row: any new entity), the second
         its types whether old or new (in the last row: types that no candidate has).
         """
-        own = self._nothing
-        if story.id in self._stories and self._stories[story.id][0] is story:
-            own = _Tables(len(self.types))
-            own.add(self._observe(story))
+        known, _ = self._stories.get(story.id, (None, None))
+        own = self._count([story]) if known is story else {}
         scenarios = self.scenarios.classify(story, [context.position for context in contexts])
-        return [self._measure(*pair, own) for pair in zip(contexts, scenarios, strict=True)]
+        inferred: dict[Key, np.ndarray] = {}
+        return [self._measure(*pair, own, inferred) for pair in zip(contexts, scenarios, strict=True)]
 
-    def _measure(self, context: Context, scenario: str, own: _Tables) -> np.ndarray:
-        type_probs = self._infer_types(context, scenario, own)  # (candidates, types)
+    def _measure(
+        self, context: Context, scenario: str, own: Counts, inferred: dict[Key, np.ndarray]
+    ) -> np.ndarray:
+        for head in {head for candidate in context.candidates for head in candidate.heads}:
+            if (scenario, head) not in inferred:
+                inferred[scenario, head] = self._infer_type(head, scenario, own)
+        evidence: Any = [
+            sum(inferred[scenario, head] for head in dict.fromkeys(candidate.heads))
+            for candidate in context.candidates
+        ]
+        # (candidates, types) by naive Bayes: each different head word of a candidate is evidence
+        type_probs = softmax(np.reshape(evidence, (-1, len(self.type_ids))), axis=1)
         known, new = np.split(self._estimate(self.make_keys(context, scenario), own), 2, axis=1)
         any_type = known + new  # (levels, types)
         absent = np.prod(1 - type_probs, axis=0)
@@ -196,39 +177,29 @@ class TypeCounts:
         ]
         return np.stack([np.log(table + SMALLEST_PROBABILITY).astype(np.float32) for table in tables])
 
-    def _estimate(self, keys: Sequence[Key], own: _Tables) -> np.ndarray:
+    def _get(self, key: Key, own: Counts) -> np.ndarray:
+        """Get the counts of a key without those of a story."""
+        nothing = np.zeros(2 * len(self.type_ids), dtype=np.float32)
+        return self.counts.get(key, nothing) - own.get(key, nothing)
+
+    def _estimate(self, keys: Sequence[Key], own: Counts) -> np.ndarray:
         """Return (levels, 2 types) probabilities of outcomes, each level smoothed by the one that it backs off to."""
-        size = 2 * len(self.types)
+        size = 2 * len(self.type_ids)
         found = np.empty((len(BACK_OFF_LEVELS), size), dtype=np.float32)
-        nothing = np.zeros(size, dtype=np.float32)
         for level, ((_, parent), key) in enumerate(zip(BACK_OFF_LEVELS, keys, strict=True)):
-            counts = self.tables.outcomes.get(key, nothing) - own.outcomes.get(key, nothing)
+            counts = self._get(key, own)
             below = found[parent] if parent >= 0 else np.float32(1 / size)
             found[level] = (counts + PRIOR_COUNT * below) / (counts.sum() + PRIOR_COUNT)
         return found
 
-    def _infer_types(self, context: Context, scenario: str, own: _Tables) -> np.ndarray:
-        """Return (candidates, types) by naive Bayes: each different head word of a candidate is evidence."""
-        if not context.candidates:
-            return np.zeros((0, len(self.types)), dtype=np.float32)
-        evidence = [
-            sum(self._infer_type(head, scenario, own) for head in dict.fromkeys(candidate.heads))
-            for candidate in context.candidates
-        ]
-        found: np.ndarray = softmax(evidence, axis=1)
-        return found
-
-    def _infer_type(self, head: str, scenario: str, own: _Tables) -> np.ndarray:
+    def _infer_type(self, head: str, scenario: str, own: Counts) -> np.ndarray:
         """Return (types,) log-probabilities of the types of an entity that a head word names."""
-        cache, size = own.type_log_probs, len(self.types)
-        if (scenario, head) not in cache:
-            probs = np.full(size, 1 / size, dtype=np.float32)
-            nothing = np.zeros(size, dtype=np.float32)
-            for key in (("", head), (scenario, head)):
-                counts = self.tables.heads.get(key, nothing) - own.heads.get(key, nothing)
-                probs = (counts + probs) / (counts.sum() + 1)
-            cache[scenario, head] = np.log(probs.clip(1e-4))
-        return cache[scenario, head]
+        size = len(self.type_ids)
+        probs = np.full(size, 1 / size, dtype=np.float32)
+        for key in ((HEAD, "", head), (HEAD, scenario, head)):
+            counts = self._get(key, own)[:size]
+            probs = (counts + probs) / (counts.sum() + 1)
+        return np.log(probs.clip(1e-4))
 
 
 FeatureFunction = Callable[[Document, Sequence[Context]], list[np.ndarray]]
