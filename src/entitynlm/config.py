@@ -4,7 +4,6 @@
 paper does not have are "off".
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -129,11 +128,6 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Config = TypeVar("Config", bound=msgspec.Struct)
 """A structure of settings."""
 
-MESSAGE_AND_FIELD = re.compile(r"^(.*?)(?: - at `\$\.?([\w.]*).*`)?$", re.DOTALL)
-"""A message of msgspec and the field that it is about."""
-TYPE_NAMES = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
-"""Types in words."""
-
 
 def to_dict(config: msgspec.Struct) -> dict[str, Any]:
     """Return a configuration as plain values, in the types that JSON has."""
@@ -151,26 +145,13 @@ def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
     try:
         return msgspec.convert(dict(values), config_type)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(config_type, values, error)) from error
-
-
-def _explain(config_type: type, values: Mapping[str, Any], error: msgspec.ValidationError) -> str:
-    """Say which setting has which wrong value, and which values it may have."""
-    found = MESSAGE_AND_FIELD.match(str(error))
-    reason, name = found.groups() if found else (str(error), None)
-    if not name:
-        return str(error)
-    hint = get_type_hints(config_type).get(name)
-    value: Any = values
-    for key in name.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    if get_origin(hint) is Literal:
-        return f"{name} must be one of {', '.join(map(repr, get_args(hint)))}, not {value!r}"
-    expected = reason.partition(", got")[0].replace("Expected ", "").replace("`", "")
-    kind = re.match(r"\w+", expected)
-    if kind and kind[0] in TYPE_NAMES:
-        expected = TYPE_NAMES[kind[0]] + expected[kind.end() :]
-    return f"{name} must be {expected}, not {value!r}"
+        reason, _, place = str(error).partition(" - at `$.")
+        name = place.rstrip("`")
+        hint = get_type_hints(config_type).get(name)
+        choices = f", one of {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
+        raise ConfigError(
+            f"{name or config_type.__name__}: {reason}{choices}; found {values.get(name)!r}"
+        ) from error
 
 
 def parse_toml_value(text: str) -> Any:

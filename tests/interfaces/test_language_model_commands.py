@@ -115,7 +115,7 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
         (("--start-from", SMALL), "--start-from is for models with an LSTM"),
         (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
         (("--set", "model.state_layers=9+12"), "unknown setting 'state_layers'"),
-        (("--set", "model.hidden_size=0"), "hidden_size must be a whole number >= 1, not 0"),
+        (("--set", "model.hidden_size=0"), "hidden_size: Expected `int` >= 1; found 0"),
     ],
 )
 def test_options_that_make_no_sense(
