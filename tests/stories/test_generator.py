@@ -111,12 +111,9 @@ def test_requests_that_make_no_sense_are_refused() -> None:
 
 
 def test_the_folder_holds_the_splits_and_says_that_it_is_generated(tmp_path: Path) -> None:
-    seen: list[Document] = []
-    statistics = write_stories(20, tmp_path, seed=3, on_document=seen.append)
+    write_stories(20, tmp_path, seed=3)
     for split in SPLITS:
         stories = list(generate_stories(20, seed=3, split=split))
         assert list(read_documents(tmp_path / f"{split}.jsonl")) == stories
-        assert statistics[split].documents == len(stories)
     card = json.loads((tmp_path / "corpus.json").read_text(encoding="utf-8"))
     assert card == {"corpus": "stories (generated)", "generated": True, "documents": 20, "seed": 3}
-    assert len(seen) == 20

@@ -6,16 +6,16 @@ Stories are always marked as generated, in their id and in their metadata.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 from entitynlm.errors import ConfigError
 from entitynlm.files import lock_folder, write_text
+from entitynlm.progress import SILENT, Progress, track
 from entitynlm.stories.reference import Phrase, StoryDiscourse
 from entitynlm.stories.script import choose, draw_sentences, load_scenarios
 from entitynlm.text.corpora.corpus import CARD
-from entitynlm.text.corpora.statistics import SplitStatistics
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.registry import write_documents
@@ -114,28 +114,16 @@ def stands_as_subject(pieces: Sequence[str], index: int) -> bool:
     return before in SUBJECT_OPENERS and not joined
 
 
-def write_stories(
-    documents: int,
-    target: Path,
-    *,
-    seed: int,
-    on_document: Callable[[Document], None] = lambda document: None,
-) -> dict[str, SplitStatistics]:
-    """Generate stories into a folder, a file per split, and count them; the same seed gives the same bytes.
+def write_stories(documents: int, target: Path, *, seed: int, progress: Progress = SILENT) -> None:
+    """Generate stories into a folder, a file per split; the same seed gives the same bytes.
 
     ``corpus.json``, which is written last, says how they were made.
     """
-    statistics = {split: SplitStatistics() for split in SPLITS}
-
-    def count(split: str) -> Iterator[Document]:
-        for document in generate_stories(documents, seed=seed, split=split):
-            statistics[split].add(document)
-            on_document(document)
-            yield document
-
     card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
     with lock_folder(target, "another command is writing into this folder"):
         for split in SPLITS:
-            write_documents(count(split), target / f"{split}.jsonl", "jsonl")
+            stories = track(
+                progress, f"{split}: stories", generate_stories(documents, seed=seed, split=split)
+            )
+            write_documents(stories, target / f"{split}.jsonl", "jsonl")
         write_text(target / CARD, json.dumps(card, indent=2) + "\n")
-    return statistics

@@ -68,7 +68,10 @@ def data_get(
     offer = get_entry(name)
     target = (out or CORPORA_FOLDER / name).absolute()
     if offer.generated:
-        get_stories(terminal, documents or 2000, 1 if seed is None else seed, target)
+        count, seed = documents or 2000, 1 if seed is None else seed
+        write_stories(count, target, seed=seed, progress=terminal)
+        terminal.print(f"{count:,} stories (generated, seed {seed}) in {print_path(target)}", markup=False)
+        terminal.write_json({"corpus": NAME, "path": str(target), "documents": count, "seed": seed})
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
@@ -81,18 +84,6 @@ def data_get(
     for file in missing:
         terminal.remark(f"{file} was not found; the corpus can be used without it")
     terminal.write_json({"corpus": name, "path": str(target), "files": number, "missing_optional": missing})
-
-
-def get_stories(terminal: Terminal, documents: int, seed: int, target: Path) -> None:
-    """Generate stories into a folder, and print how many sentences, words and mentions they have."""
-    task = "generating stories"
-    terminal.start(task, documents)
-    found = write_stories(documents, target, seed=seed, on_document=lambda _: terminal.advance(task))
-    terminal.finish(task)
-    terminal.print(f"stories (generated, seed {seed}) in {print_path(target)}", markup=False)
-    terminal.print(tabulate_statistics(found))
-    splits = {split: counts.as_json() for split, counts in found.items()}
-    terminal.write_json({"corpus": NAME, "seed": seed, "splits": splits})
 
 
 def data_stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
