@@ -75,10 +75,10 @@ def test_a_job_that_was_killed_before_it_said_what_it_is(tmp_path: Path) -> None
 def test_other_settings_are_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run_job(model, corpus, out, {"kind": "tsv", "least": 1})
-    with pytest.raises(ConfigError, match=r"other settings \(kind tsv → csv\).*--restart"):
+    with pytest.raises(ConfigError, match=r"other settings \(kind tsv → csv\).*remove this one"):
         run_job(model, corpus, out, {"kind": "csv", "least": 1})
     (out / "notes.md").write_text("a file of the user's own")
-    with open_job(out, {}, restart=True) as before:
+    with open_job(out, {"kind": "tsv", "least": 1}) as before:
         keep_whole(out, before, [])
         assert set(read_folder(out)) == {"manifest.jsonl", "notes.md"}
 
@@ -86,9 +86,8 @@ def test_other_settings_are_refused(model: Path, corpus: Path, tmp_path: Path) -
 def test_folders_of_others(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    for restart in (False, True):
-        with pytest.raises(DataError, match="no batch job"), open_job(tmp_path / "mine", {}, restart=restart):
-            pass
+    with pytest.raises(DataError, match="no batch job"), open_job(tmp_path / "mine", {}):
+        pass
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
     out, message = tmp_path / "out", "another batch job is working"
     with open_job(out, {}), pytest.raises(DataError, match=message), open_job(out, {}):

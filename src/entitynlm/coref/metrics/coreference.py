@@ -64,10 +64,9 @@ class CorpusCounts:
         return len(self.doc_ids)
 
     def score(self, name: str) -> Score:
-        return _to_score(METRICS[name].summarise(add_documents(self.by_metric[name])))
-
-    def score_documents(self, name: str) -> list[Score]:
-        return [_to_score(row) for row in METRICS[name].summarise(self.by_metric[name])]
+        summary = METRICS[name].summarise(add_documents(self.by_metric[name]))
+        recall, precision, f1 = (to_percent(float(value)) for value in summary)
+        return Score(recall, precision, f1, tuple(truncate_percent(float(value)) for value in summary))
 
     @property
     def has_conll(self) -> bool:
@@ -88,13 +87,10 @@ class CorpusCounts:
         chosen = {name: counts[list(rows)] for name, counts in self.by_metric.items()}
         return CorpusCounts(tuple(self.doc_ids[row] for row in rows), chosen)
 
-    def to_json(self, *, per_document: bool = False) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         figures: dict[str, object] = {name: self.score(name).to_json() for name in self.by_metric}
         if self.has_conll:
             figures[CONLL] = self.conll
-        if per_document:
-            alone = (self.take([row]) for row in range(len(self)))
-            figures["documents"] = [{"id": one.doc_ids[0], **one.to_json()} for one in alone]
         return figures
 
 
@@ -146,11 +142,6 @@ def score_documents(
         raise DataError(f"{len(response)} documents can't be scored against {len(key)}")
     alignments = [align_documents(*pair) for pair in zip(key, response, strict=True)]
     return count_alignments([document.id for document in key], alignments, metrics)
-
-
-def _to_score(summary: Floats) -> Score:
-    recall, precision, f1 = (to_percent(float(value)) for value in summary)
-    return Score(recall, precision, f1, tuple(truncate_percent(float(value)) for value in summary))
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ def read_job(folder: Path) -> tuple[dict[str, Any], list[ShardRecord]] | None:
 
 
 @contextlib.contextmanager
-def open_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -> Iterator[list[ShardRecord]]:
+def open_job(folder: Path, settings: dict[str, Any]) -> Iterator[list[ShardRecord]]:
     """Lock a job's folder, and give the records of its shards; other files, or a job with other settings, are refused."""
     with lock_folder(folder, "another batch job is working in this folder"):
         before = read_job(folder)
@@ -169,9 +169,9 @@ def open_job(folder: Path, settings: dict[str, Any], *, restart: bool = False) -
             raise DataError(message, path=folder, hint="Name a new folder with --out")
         old, records = before or (settings, [])
         changed = [name for name in {**old, **settings} if old.get(name) != settings.get(name)]
-        if changed and not restart:
+        if changed:
             told = "; ".join(f"{name} {old.get(name)} → {settings.get(name)}" for name in changed)
-            hint = "Name another folder, or do everything again with --restart"
+            hint = "Name another folder, or remove this one"
             raise ConfigError(f"{folder}: the job in this folder has other settings ({told}). {hint}")
         yield records
 

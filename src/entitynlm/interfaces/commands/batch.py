@@ -37,7 +37,6 @@ class BatchOptions:
     :param workers: Number of processes, each with one thread and its own copy of the model; default: one per processor.
     :param engine: local: processes on this machine; ray: Ray Data, on the cluster RAY_ADDRESS or a Ray of its own (extra scale).
     :param documents_per_shard: JSON lines are cut into shards of this many documents; any other file is a shard.
-    :param restart: Remove the outputs that the job in the folder has recorded, and do everything again.
     """
 
     files: Input
@@ -48,7 +47,6 @@ class BatchOptions:
     workers: Annotated[int | None, typer.Option(min=1, max=100_000)] = None
     engine: Literal["local", "ray"] = "local"
     documents_per_shard: Annotated[int, typer.Option(min=1)] = 1000
-    restart: bool = False
 
     def run(
         self,
@@ -66,9 +64,9 @@ class BatchOptions:
         out, started = self.out.absolute(), time.perf_counter()
         loading = options.ModelOptions(self.model, self.device, 1)
         worker = job.Worker(loading, out, self.format, endings, compute, write, given)
-        with job.open_job(out, settings, restart=self.restart) as before:
+        with job.open_job(out, settings) as before:
             shards = plan_shards(self.files, self.documents_per_shard, format=self.format, out=out)
-            done = job.keep_whole(out, before, [] if self.restart else shards)
+            done = job.keep_whole(out, before, shards)
             pending = [shard for shard in shards if shard.name not in done]
             job.write_lines(out / job.MANIFEST, [settings, *done.values()])
             if pending:

@@ -39,7 +39,6 @@ def score(
     response: Annotated[str, typer.Argument(callback=options.check_exists)],
     metric: Annotated[list[str] | None, typer.Option("--metric", "-m", callback=check_metrics)] = None,
     versus: options.OptionalExisting = None,
-    per_document: bool = False,
     drop_singletons: Where = "nowhere",
     drop_repetitions: Where = "nowhere",
     split: options.Split = None,
@@ -66,7 +65,6 @@ def score(
     :param response: The system's analysis of the same documents.
     :param metric: mentions, muc, b3, ceafm, ceafe, blanc, lea or conll; repeatable; default: all.
     :param versus: A second response: test whether it differs from the first (approximate randomisation).
-    :param per_document: Also print the scores of each document.
     :param drop_singletons: Leave out entities with one mention before scoring.
     :param drop_repetitions: Leave out spans that are annotated a second time.
     :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
@@ -89,9 +87,9 @@ def score(
         return count_alignments([document.id for document in paired[0]], alignments, metric)
 
     counts = count(response)
-    figures = counts.to_json(per_document=per_document)
+    figures = counts.to_json()
     second = None if versus is None else count(versus)
-    _print_scores(terminal, counts, per_document=per_document)
+    _print_scores(terminal, counts)
     if second is not None:
         compared = compare_systems(counts, second, trials=trials, seed=seed)
         figures["versus"] = {
@@ -107,19 +105,14 @@ def score(
     terminal.write_json(figures)
 
 
-def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:
-    rows, columns = [], {}
-    for name in counts.by_metric:
-        rows.append((_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)))
-        columns[_title(name)] = [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
+def _print_scores(terminal: Terminal, counts: CorpusCounts) -> None:
+    rows = [
+        (_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)) for name in counts.by_metric
+    ]
     if counts.has_conll:
         rows.append(("CoNLL", "", "", _cut(counts.conll)))
-        columns["CoNLL"] = [_cut(value) for value in counts.conll_documents]
     title = f"{len(counts)} document{'s' if len(counts) != 1 else ''}"
     _print(terminal, ("", "recall", "precision", "F1"), rows, title=title)
-    if per_document:
-        cells = zip(counts.doc_ids, *columns.values(), strict=True)
-        _print(terminal, ("document (F1)", *columns), cells)
 
 
 def _read(
