@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import DataError
-from entitynlm.experiments.paper import PREDICTION_SYSTEMS
+from entitynlm.experiments.table import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
 from entitynlm.interfaces.cli import make_verb
 from entitynlm.model.backbones.base import BACKBONES

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from entitynlm.coref.cluster_features import FEATURE_COUNT, ClusterWeights
-from entitynlm.coref.decoding import choose_spans, cluster_mentions
-from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.mention_table import MentionTable, choose_spans
+from entitynlm.coref.resolver import cluster_mentions
 from entitynlm.coref.resolver_network import PairScores
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from entitynlm.coref.cluster_features import ClusterMemory
-from entitynlm.coref.decoding import arrange_scores, cluster_mentions
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.pair_features import pair_mentions
+from entitynlm.coref.resolver import arrange_scores, cluster_mentions
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.resolver_training import UNKNOWN_ENTITY, ResolverExample, ResolverTrainer, link_loss
 from entitynlm.coref.word_inputs import WordList

@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, settings
 
 from entitynlm.explorer.application import make_app
 from entitynlm.explorer.jobs import Job
-from entitynlm.explorer.model import LateModel
-from entitynlm.explorer.texts import Text, TextShelf
+from entitynlm.explorer.texts import LateModel, Text, TextShelf
 from support.explorer import SMALL, TOKEN
 
 schemathesis = pytest.importorskip("schemathesis")

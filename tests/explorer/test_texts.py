@@ -7,8 +7,7 @@ import pytest
 
 from entitynlm.errors import Busy, ModelError
 from entitynlm.explorer.jobs import Job, JobQueue
-from entitynlm.explorer.model import LateModel, hold
-from entitynlm.explorer.texts import Missing, Text, TextShelf, Version
+from entitynlm.explorer.texts import LateModel, Missing, Text, TextShelf, Version, hold
 from entitynlm.text.document import Document
 from support.explorer import SMALL, wait_until
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import load_packaged_settings
+from entitynlm.experiments.table import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import EntityPrediction, Predictors, choose_rows
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.evaluation import (

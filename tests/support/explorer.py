@@ -10,9 +10,8 @@ from typing import Any
 
 from entitynlm.api import load
 from entitynlm.explorer.application import make_app
-from entitynlm.explorer.model import LateModel
 from entitynlm.explorer.security import list_hosts
-from entitynlm.explorer.texts import TextShelf, measure_text
+from entitynlm.explorer.texts import LateModel, TextShelf, measure_text
 
 SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"

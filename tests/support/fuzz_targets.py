@@ -267,8 +267,7 @@ class Explorer:
     def __init__(self) -> None:
         import entitynlm
         from entitynlm.explorer.application import make_app
-        from entitynlm.explorer.model import LateModel
-        from entitynlm.explorer.texts import TextShelf
+        from entitynlm.explorer.texts import LateModel, TextShelf
         from entitynlm.model.pretrained import save_pretrained
         from support.small_bundles import make_bundle
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entitynlm.text.word_forms import find_past, list_lemmas
+from entitynlm.text.english import find_past, list_lemmas
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ from entitynlm.text.english import (
     PREPOSITIONS,
     PRONOUNS,
     QUOTATION_VERBS,
+    find_past,
+    list_lemmas,
 )
-from entitynlm.text.word_forms import find_past, list_lemmas
 
 AGENT, PATIENT, POSSESSION, MODIFIER = "agent", "patient", "possession", "modifier"
 VERB_REACH = 5

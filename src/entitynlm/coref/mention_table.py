@@ -306,3 +306,18 @@ def _follow(values: IntArray) -> tuple[IntArray, IntArray, IntArray]:
             following[last[value]] = row
         last[value] = row
     return count, following, previous
+
+
+def choose_spans(first: IntArray, last: IntArray, scores: np.ndarray, threshold: float) -> IntArray:
+    """Choose the spans above a threshold; of two that cross each other only the better one."""
+    chosen: list[int] = []
+    for number in np.argsort(-scores, kind="stable").tolist():
+        if scores[number] <= threshold:
+            break
+        a, b = first[number], last[number]
+        kept = np.array(chosen, dtype=np.int64)
+        c, d = first[kept], last[kept]
+        if not (((c < a) & (a <= d) & (d < b)) | ((a < c) & (c <= b) & (b < d))).any():
+            chosen.append(number)
+    kept = np.array(chosen, dtype=np.int64)
+    return kept[np.lexsort((-last[kept], first[kept]))]

@@ -6,17 +6,17 @@ made from the first mention to the last.
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.coref.cluster_features import CLUSTER_FEATURES
-from entitynlm.coref.decoding import choose_spans, cluster_mentions
-from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, guess_head
-from entitynlm.coref.pair_features import PAIR_FEATURES
-from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+from entitynlm.coref.cluster_features import CLUSTER_FEATURES, ClusterMemory, ScoredPairs
+from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, choose_spans, guess_head
+from entitynlm.coref.pair_features import PAIR_FEATURES, Pairs, pair_mentions
+from entitynlm.coref.resolver_network import NetworkSizes, PairScores, ResolverNetwork
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import IdentityRules
@@ -31,6 +31,8 @@ from entitynlm.text.english import PRONOUNS
 RESOLVER_FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
 CHUNK_TOKENS = 2048
 """Tokens whose states are in memory at a time, about."""
+MENTIONS_AT_ONCE = 32
+"""Mentions whose antecedents are scored at a time: bounds the memory."""
 
 
 class FoundMentions(NamedTuple):
@@ -234,3 +236,26 @@ def find_unmarked_names(discourse: Discourse, chunk: Span, heads: Mapping[Span, 
             found[start, end] = end - 1
         token = end + 1
     return found
+
+
+@torch.no_grad()
+def cluster_mentions(
+    network: ResolverNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
+) -> tuple[list[int], list[float]]:
+    """Give each mention a cluster, numbered from 0, and the decision's probability; ``rules`` may exclude clusters."""
+    memory, sides = ClusterMemory(mentions), network.project_mentions(vectors)
+    probabilities: list[float] = []
+    for low, high in pairwise([*range(0, mentions.size, MENTIONS_AT_ONCE), mentions.size]):
+        pairs = pair_mentions(mentions, low, high)
+        scores = network.score_pairs(sides, mentions, pairs)
+        none = network.score_none(vectors, mentions, slice(low, high))
+        scored = arrange_scores(low, pairs, scores, none)
+        probabilities += memory.follow(scored, network.cluster_weights, rules=rules)[1].tolist()
+    return memory.clusters.tolist(), probabilities
+
+
+def arrange_scores(low: int, pairs: Pairs, scores: PairScores, none: Tensor) -> ScoredPairs:
+    """Arrange the network's scores of the mentions from ``low`` on as the compiled loop takes them."""
+    bounds = np.searchsorted(pairs.mention, np.arange(low, low + len(none) + 1))
+    numbers = (part.detach().numpy() for part in (*scores, none))
+    return ScoredPairs(low, bounds, pairs.antecedent, *numbers)

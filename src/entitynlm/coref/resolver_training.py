@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from entitynlm.coref.annotation import annotate_document, number_entities
 from entitynlm.coref.cluster_features import ClusterMemory
-from entitynlm.coref.decoding import arrange_scores
 from entitynlm.coref.mention_table import NAME_CLASS, MentionTable
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.pair_features import NOUNS, REPEATED, pair_mentions
-from entitynlm.coref.resolver import Resolver
+from entitynlm.coref.resolver import Resolver, arrange_scores
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, SpanScores, WordVectors
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.discourse.discourse import read_discourse

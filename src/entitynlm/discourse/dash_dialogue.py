@@ -10,8 +10,8 @@ from entitynlm.text.english import (
     QUOTATION_VERBS,
     SPEECH_VERBS,
     TITLES,
+    find_past,
 )
-from entitynlm.text.word_forms import find_past
 
 FEWEST_TAGS = 2
 """Lines with a tag, at least, before dashes are taken for dialogue."""

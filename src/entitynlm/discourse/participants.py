@@ -17,7 +17,7 @@ from entitynlm.discourse.records import SURE_SHARE
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
-from entitynlm.text.word_forms import list_lemmas
+from entitynlm.text.english import list_lemmas
 
 NEAR, TURNS = 8, 6
 """Quotations before and after one among whose speakers the person who is called by name is, and its partner."""

@@ -8,9 +8,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from entitynlm.config import Mode
-from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
+from entitynlm.experiments.table import (
+    CORPORA,
+    TABLE_TITLES,
+    ExperimentResult,
+    Figure,
+    ResultRow,
+    ResultTable,
+)
 from entitynlm.lm.evaluation import Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (

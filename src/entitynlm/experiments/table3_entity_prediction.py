@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import CORPORA, PREDICTION_SYSTEMS, TABLE_TITLES
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable
+from entitynlm.experiments.table import (
+    CORPORA,
+    PREDICTION_SYSTEMS,
+    TABLE_TITLES,
+    ExperimentResult,
+    Figure,
+    ResultRow,
+    ResultTable,
+)
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction import evaluation
 from entitynlm.prediction.choices import AlwaysNew, Chooser

@@ -20,8 +20,9 @@ from entitynlm.text.english import (
     PREPOSITIONS,
     PRONOUNS,
     TITLES,
+    find_past,
+    list_lemmas,
 )
-from entitynlm.text.word_forms import find_past, list_lemmas
 
 NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
 NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"of two three four five six ten".split()}

@@ -333,7 +333,8 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
                 values = [subtract(getattr(one, measure), getattr(two, measure)) for measure in MEASURES]
                 key = one.region, one.condition, two.condition
                 errors = (estimate_mean_error(spread - base_spread), None, None, None)
-                rows.append((make_difference(name, key, 1, values, errors), kept))
+                figures = itertools.chain(*zip(values, errors, strict=True))
+                rows.append((DifferenceRow(name, *key, 1, *figures), kept))
                 groups.setdefault(key, []).append(values)
     if not rows:
         raise ConfigError(
@@ -345,22 +346,9 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
             np.array([value for value in values if value is not None]) for values in zip(*group, strict=True)
         ]
         means = [float(values.mean()) if len(values) else None for values in columns]
-        rows.append(
-            (make_difference("mean", key, len(group), means, map(estimate_mean_error, columns)), nothing)
-        )
+        figures = itertools.chain(*zip(means, map(estimate_mean_error, columns), strict=True))
+        rows.append((DifferenceRow("mean", *key, len(group), *figures), nothing))
     return rows
-
-
-def make_difference(
-    item: str,
-    key: tuple[int, str, str],
-    n: int,
-    values: Iterable[float | None],
-    errors: Iterable[float | None],
-) -> DifferenceRow:
-    """Make a row of the differences of all measures, each followed by its error."""
-    figures = itertools.chain.from_iterable(zip(values, errors, strict=True))
-    return DifferenceRow(item, *key, n, *figures)
 
 
 def subtract(one: float | None, two: float | None) -> float | None:

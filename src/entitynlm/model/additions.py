@@ -5,7 +5,7 @@
 dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a product of
 two thin matrices, because W_e e is multiplied with the output weights of fifty thousand pieces for every state of every particle.
 
-``additions_reference`` writes the same out word by word, for the slow twin.
+``reference.SlowAdditions`` writes the same out word by word, for the slow twin.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ Nothing here is batched, cached, compiled or shared with the fast path but the p
 the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
 tests (everything fast equals this) and readers. Only dropout and windows are left out; a backbone other
 than the LSTM is asked to go on piece by piece, and for its whole distribution at each. What is not the paper's is written out in
-``additions_reference``.
+:class:`SlowAdditions`, which is called at its seams.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.additions_reference import SlowAdditions
+from entitynlm.model.additions import CLIP, Narrowing, SphereProjection
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.backbones.lstm import LstmBackbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
@@ -239,3 +239,44 @@ class SlowTwin:
         delta = torch.sigmoid(h @ self.network.W_delta @ e)
         u = delta * e + (1 - delta) * h
         return u / u.norm().clamp_min(SMALLEST_NORM)
+
+
+class SlowAdditions:
+    """The additions of a network; an addition that its configuration does not ask for changes nothing."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.network = network
+
+    def project_state(self, h: Tensor) -> Tensor:
+        """Return the state that equations 3, 4 and 5 use."""
+        return self._project(h, 0)
+
+    def project_update(self, h: Tensor) -> Tensor:
+        """Return the state with which equation 8 updates an entity."""
+        return self._project(h, 1)
+
+    def _project(self, h: Tensor, row: int) -> Tensor:
+        """Standardise, project and put on a sphere."""
+        sphere = self.network.projection
+        if not isinstance(sphere, SphereProjection):
+            return h
+        values = []
+        for value, mean, deviation in zip(h, sphere.scaling.mean, sphere.scaling.deviation, strict=True):
+            values.append(((value - mean) / deviation).clamp(-CLIP, CLIP))
+        z = torch.stack(values)
+        y = sphere.linear[row] @ z + sphere.outer[row] @ (sphere.inner[row] @ z).clamp_min(0)
+        return sphere.radii[row] * y / torch.sqrt((y * y).sum())
+
+    def narrow_entity(self, e: Tensor) -> Tensor:
+        """Multiply an entity's vector by the first of two matrices whose product is W_e."""
+        narrowing = self.network.narrow_entity
+        return narrowing.weight @ e if isinstance(narrowing, Narrowing) else e
+
+    def add_position(self, u: Tensor, r: int, first: bool, l: int) -> Tensor:
+        """Add the vector of a word's place: of type r, the first word of its mention or not, with l words remaining."""
+        positions = self.network.additions.positions
+        if positions is None:
+            return u
+        most = self.network.config.mention_positions
+        row = 0 if r == 0 else 1 + (r - 1) * 2 * most + (most if first else 0) + min(l, most) - 1
+        return u + positions.vectors[row]

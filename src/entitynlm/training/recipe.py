@@ -15,7 +15,7 @@ from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import LanguageModel, find_backbone
 from entitynlm.model.batch.scores import Network
 from entitynlm.model.encoding.embeddings import load_glove, project
-from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
@@ -80,7 +80,10 @@ def train_pretrained(
                 "tuned_output: P takes over what the part rnnlm has learned; train that too (--parts rnnlm,generative,causal)"
             )
         network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
-        prepare_states(network.to(device), encoded, held_out, progress)
+        texts = [document.words for document in (*encoded, *held_out)]
+        network.to(device).backbone.prepare(texts, progress)  # a frozen language model reads all of them once
+        if isinstance(network, EntityNetwork):
+            fit_scaling(network, texts[: min(FIRST_DOCUMENTS, len(encoded))])
         training = Training(network, encoded, held_out, config, seed=seed)
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)
         pretrained.notes.setdefault("training", {})[mode] = {
@@ -146,18 +149,6 @@ def make_network(
     if training.freeze_embeddings:
         network.backbone.piece_vectors.requires_grad_(False)
     return network, training
-
-
-def prepare_states(
-    network: Network,
-    train: Sequence[EncodedDocument],
-    development: Sequence[EncodedDocument],
-    progress: Progress,
-) -> None:
-    """Let a frozen language model read all documents once, and standardise its states by those of the first ones."""
-    network.backbone.prepare([document.words for document in (*train, *development)], progress)
-    if isinstance(network, EntityNetwork):
-        fit_scaling(network, [document.words for document in train[:FIRST_DOCUMENTS]])
 
 
 def run_training(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, find_layers
+from entitynlm.text.formats.base import DocumentNames, Oddity, OddityCounter, Source, find_layers
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(1, 6)).map(lambda pair: (pair[0], pair[0] + pair[1])),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats import registry
-from entitynlm.text.formats.base import Oddity
-from entitynlm.text.formats.bracketed import find_layers
+from entitynlm.text.formats.base import Oddity, find_layers
 from entitynlm.text.formats.registry import get_format
 from support.format_samples import read_data, write_data
 from support.strategies import documents, sorted_clusters

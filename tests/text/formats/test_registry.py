@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.bracketed import find_layers
+from entitynlm.text.formats.base import Oddity, Source, find_layers
 from entitynlm.text.formats.registry import FORMATS, read_documents, recognise_format, write_documents
 from support.format_samples import SAMPLES, STORY
 from support.strategies import documents

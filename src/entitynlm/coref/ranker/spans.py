@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from entitynlm.coref.decoding import choose_spans
+from entitynlm.coref.mention_table import choose_spans
 from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel, hash_texts
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span

@@ -12,7 +12,7 @@ from entitynlm.characters.book_scores import measure_baselines, measure_book, me
 from entitynlm.characters.character import list_characters
 from entitynlm.coref.candidates.candidate_files import Ranked, find_split_file, read_all_candidates
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
+from entitynlm.experiments.table import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
 from entitynlm.interfaces import training_options as shared
 from entitynlm.interfaces.console import Terminal

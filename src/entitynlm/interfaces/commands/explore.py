@@ -74,9 +74,8 @@ def serve(
     import uvicorn
 
     from entitynlm.explorer.application import make_app
-    from entitynlm.explorer.model import LateModel
     from entitynlm.explorer.security import list_hosts, make_token
-    from entitynlm.explorer.texts import TextShelf, measure_text
+    from entitynlm.explorer.texts import LateModel, TextShelf, measure_text
 
     def load() -> "EntityNLM":
         from entitynlm.api import EntityNLM

@@ -16,8 +16,7 @@ import numpy as np
 
 from entitynlm.files import decode_lines
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, find_layers
+from entitynlm.text.formats.base import DocumentNames, OddityCounter, Source, find_layers
 from entitynlm.text.formats.field_table import FieldTable, Places, find_fields
 
 CONLL_COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")

@@ -10,8 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import OddityCounter, find_layers
+from entitynlm.text.formats.base import OddityCounter, Source, find_layers
 
 DEFAULT_HEADER = "GRP-etype-head-other"  # GRP: ids are unique in a document, as ours are; eid: in a file
 ID_FIELDS = ("GRP", "eid")

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from entitynlm.text.document import Document, Span
-from entitynlm.text.formats.base import Comments, Row, Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter
+from entitynlm.text.formats.base import Comments, DocumentNames, OddityCounter, Row, Source
 from entitynlm.text.formats.conllu.entities import EntityReader
 from entitynlm.text.formats.conllu.spacing import TextBuilder
 
