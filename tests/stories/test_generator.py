@@ -9,7 +9,7 @@ import pytest
 
 from entitynlm.errors import ConfigError
 from entitynlm.stories import SPLITS, generate_stories, write_stories
-from entitynlm.stories.script import load_scenarios
+from entitynlm.stories.reference import load_scenarios
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents
 

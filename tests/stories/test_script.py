@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from entitynlm.stories.generator import SLOT, SPEECH
-from entitynlm.stories.script import Scenario, draw_sentences, load_scenarios
+from entitynlm.stories.reference import Scenario, draw_sentences, load_scenarios
 from support.seeded import make_random
 
 DRAWS = 2000

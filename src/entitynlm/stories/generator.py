@@ -13,8 +13,7 @@ from random import Random
 from entitynlm.errors import ConfigError
 from entitynlm.files import lock_folder, write_text
 from entitynlm.progress import SILENT, Progress, track
-from entitynlm.stories.reference import Phrase, StoryDiscourse
-from entitynlm.stories.script import choose, draw_sentences, load_scenarios
+from entitynlm.stories.reference import Phrase, StoryDiscourse, choose, draw_sentences, load_scenarios
 from entitynlm.text.corpora.corpus import CARD
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
