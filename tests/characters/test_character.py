@@ -48,7 +48,6 @@ def test_speech_actions_and_company() -> None:
     moss, ida, narrator = cast.characters
     said = [cast.document.words(*quotation.span) for quotation in (*ida.quotations, *moss.quotations)]
     assert said == ["“Mr. Moss is ill,”", "“Good day, Ida,”"]
-    assert [cast.document.words(*q.span) for q in ida.about] == ["“Good day, Ida,”"]
     assert (
         moss.done_to == {"see": 1}
         and moss.possessions == {"dog": 1}

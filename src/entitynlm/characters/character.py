@@ -9,7 +9,7 @@ from itertools import combinations
 
 from entitynlm.characters.actions import AGENT, MODIFIER, PATIENT, POSSESSION, ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
-from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.names import KIN_GENDERS
 from entitynlm.discourse.naming import name_entities
 from entitynlm.discourse.participants import add_quotations
@@ -17,7 +17,7 @@ from entitynlm.discourse.records import MentionReader, PersonRecord, find_gender
 from entitynlm.discourse.speaker_features import Dialogue, find_narrator, may_speak
 from entitynlm.results import Result
 from entitynlm.text.document import Document, Entity, Quotation
-from entitynlm.text.english import PRONOUNS, UNKNOWN
+from entitynlm.text.english import UNKNOWN
 
 NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM = "name", "description", "pronoun"
 CLEAR_SHARE = 2 / 3
@@ -39,8 +39,6 @@ class Character:
     last: int
     quotations: tuple[Quotation, ...]
     """Those that it speaks."""
-    about: tuple[Quotation, ...]
-    """Those of others that name it or tell of it."""
     actions: Mapping[str, int]
     """Verbs that it is the agent of."""
     done_to: Mapping[str, int]
@@ -111,7 +109,9 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     people.sort(key=lambda pair: (-len(pair[0].mentions), pair[0].mentions[0].start))
     shown = [pair for pair in people if len(pair[0].mentions) >= least]
     together = _count_together(document, [entity for entity, _ in shown])
-    spoken, about = _sort_quotations(discourse)
+    spoken: dict[str | None, list[Quotation]] = {}
+    for quotation in document.quotations:
+        spoken.setdefault(quotation.speaker, []).append(quotation)
     names = name_entities(document)
     cast = Cast(document, (), chapters, len(people) - len(shown))
     characters = tuple(
@@ -126,7 +126,6 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
             first=entity.mentions[0].start,
             last=entity.mentions[-1].start,
             quotations=tuple(spoken.get(entity.id, ())),
-            about=tuple(about.get(entity.id, ())),
             actions=dict(traits.deeds[AGENT].most_common()),
             done_to=dict(traits.deeds[PATIENT].most_common()),
             possessions=dict(traits.deeds[POSSESSION].most_common()),
@@ -168,23 +167,3 @@ def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str,
             together[one][other] += 1
             together[other][one] += 1
     return together
-
-
-def _sort_quotations(discourse: Discourse) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
-    """List the quotations that each entity speaks, and the quotations of others that mention it ("you" and "I" aside)."""
-    document = discourse.document
-    spoken: dict[str, list[Quotation]] = {}
-    about: dict[str, list[Quotation]] = {}
-    for quotation in document.quotations:
-        if quotation.speaker is not None:
-            spoken.setdefault(quotation.speaker, []).append(quotation)
-    for mention in document.mentions:
-        number = discourse.quotation_of[mention.start]
-        if number == NARRATION:
-            continue
-        quotation = document.quotations[number]
-        form = PRONOUNS.get(" ".join(document.tokens[mention.start : mention.end]).lower())
-        found = about.setdefault(mention.entity, [])
-        if form not in ("i", "you") and mention.entity != quotation.speaker and quotation not in found[-1:]:
-            found.append(quotation)
-    return spoken, about

@@ -34,7 +34,6 @@ class CharacterRow:
     chapters: str
     quotations: int
     words_spoken: int
-    quotations_about: int
     aliases: str
     actions: str
     done_to: str
@@ -83,7 +82,6 @@ def list_character_rows(cast: Cast) -> Iterator[CharacterRow]:
             chapters=show_counts(character.chapters, len(cast.chapters) + 1, ":"),
             quotations=len(character.quotations),
             words_spoken=sum(_count_words(cast, quotation) for quotation in character.quotations),
-            quotations_about=len(character.about),
             aliases=show_counts(character.aliases),
             actions=show_counts(character.actions),
             done_to=show_counts(character.done_to),
@@ -154,5 +152,4 @@ def _describe_character(character: Character) -> dict[str, Any]:
         "mentions": character.mentions,
         "chapters": {str(number or 0): count for number, count in character.chapters.items()},
         "quotations": [list(quotation.span) for quotation in character.quotations],
-        "about": [list(quotation.span) for quotation in character.about],
     }

@@ -52,7 +52,7 @@ def test_that_x_does_not_depend_on_mentions(document: Document, recipe: Recipe, 
     assert Encoder.fit([bare], recipe=recipe, singletons=singletons) == encoder
     with_mentions, without = encoder.encode(document), encoder.encode(bare)
     assert with_mentions.x.tolist() == without.x.tolist()
-    assert encoder.encode_words(document) == without
+    assert encoder.encode_words(document).x.tolist() == without.x.tolist()
     assert not without.r.any() and not without.e.any() and (without.l == 1).all()
 
 
@@ -86,7 +86,8 @@ def test_that_an_encoder_survives_json() -> None:
         encoder = Encoder.fit([document], recipe=recipe, singletons="drop", typed=typed, max_length=7)
         again = Encoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
         assert again == encoder
-        assert again.encode(document) == encoder.encode(document)
+        one, other = again.encode(document), encoder.encode(document)
+        assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in "xrel")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ def test_every_entry_says_how_to_get_the_corpus() -> None:
     for name, entry in CATALOGUE.items():
         assert entry.name == name and entry.description and entry.licence and entry.documents > 0
         assert name in entry.how_to_get or entry.home in entry.how_to_get
-        assert set(entry.optional) <= set(entry.files)
         assert entry.files or not entry.url
 
 

@@ -78,7 +78,6 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> CatalogueEntry:
         licence="none",
         home="nowhere",
         remote={"conll/": "texts/"},
-        optional=frozenset({"notes.txt"}),
     )
     monkeypatch.setitem(offer.__dict__, "files", {name: digest(content) for name, content in FILES.items()})
     return offer
@@ -155,10 +154,8 @@ def test_a_corpus_is_assembled_from_its_public_layout(
 ) -> None:
     behaviour, url = server
     serve(behaviour)
-    seen: list[str] = []
-    assert get_corpus(at(offer, url), tmp_path / "tiny", on_file=seen.append) == []
+    get_corpus(at(offer, url), tmp_path / "tiny")
     assert read_corpus(tmp_path / "tiny") == FILES
-    assert sorted(seen) == sorted(FILES)
 
 
 def test_a_second_try_fetches_only_what_is_missing(
@@ -174,15 +171,6 @@ def test_a_second_try_fetches_only_what_is_missing(
     get_corpus(at(offer, url), tmp_path / "tiny")
     assert "/texts/anna.conll" not in behaviour.requests
     assert read_corpus(tmp_path / "tiny") == FILES
-
-
-def test_optional_files_may_be_missing(
-    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path
-) -> None:
-    behaviour, url = server
-    serve(behaviour)
-    del behaviour.files["notes.txt"]
-    assert get_corpus(at(offer, url), tmp_path / "tiny") == ["notes.txt"]
 
 
 def test_a_full_disk_is_said(offer: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,10 +76,11 @@ def characters(
 ) -> None:
     """List the characters of books: names, gender, chapters, speech, actions, company.
 
-    The model finds the persons, or an annotated text has them (for example after corrections in the explorer). Each has a
-    name, aliases with counts, a gender by pronouns, titles and names, mentions by form and by chapter, quotations by and
-    about the person, actions, possessions and descriptions, and the characters mentioned in the same sentences. A second
-    table has all quotations with speakers and addressees. Persons with different titles or first names are never merged.
+    Persons are found by the model, or taken from an annotated text (corrected in the explorer, say). For each there are the
+    name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what
+    it says, what it does, what is done to it, what it has, how it is described, and how often
+    it is mentioned in one sentence with others. A second table has all quotations with speakers and addressees. Two
+    persons with different titles or first names are never one.
 
     Examples:
 

@@ -41,8 +41,13 @@ def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
     if not offer.files:
         return "yes" if folder.is_dir() else "no"
     present = sum((folder / name).is_file() for name in offer.files)
-    needed = len(offer.files) - len(offer.optional)
-    return "yes" if present >= needed else f"{present} of {len(offer.files)} files" if present else "no"
+    return (
+        "yes"
+        if present == len(offer.files)
+        else f"{present} of {len(offer.files)} files"
+        if present
+        else "no"
+    )
 
 
 def data_get(
@@ -75,15 +80,10 @@ def data_get(
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
-    task = f"getting {name}"
-    terminal.start(task, len(offer.files))
-    missing = get_corpus(offer, target, on_file=lambda file: terminal.advance(task, note=file))
-    terminal.finish(task)
-    number = len(offer.files) - len(missing)
+    get_corpus(offer, target, terminal)
+    number = len(offer.files)
     terminal.print(f"{name}: {number} files in {print_path(target)}, all with the right SHA-256")
-    for file in missing:
-        terminal.remark(f"{file} was not found; the corpus can be used without it")
-    terminal.write_json({"corpus": name, "path": str(target), "files": number, "missing_optional": missing})
+    terminal.write_json({"corpus": name, "path": str(target), "files": number})
 
 
 def data_stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:

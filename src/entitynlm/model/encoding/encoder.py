@@ -54,12 +54,6 @@ class EncodedDocument:
     def __len__(self) -> int:
         return len(self.x)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EncodedDocument):
-            return NotImplemented
-        names = ("x", "r", "e", "l", "sentence", "origin", "pieces", "piece_bounds", "piece_places")
-        return self.id == other.id and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
-
     @property
     def words(self) -> EncodedWords:
         """The words alone, as a backbone reads them."""

@@ -72,12 +72,6 @@ class WordSequence:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WordSequence):
-            return NotImplemented
-        same = np.array_equal(self.origin, other.origin) and np.array_equal(self.sentence, other.sentence)
-        return same and self.words == other.words
-
 
 def prepare_words(document: Document, recipe: Recipe) -> WordSequence:
     """Make X of a document's tokens.

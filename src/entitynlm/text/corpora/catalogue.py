@@ -5,7 +5,7 @@ every copy, so that results on "OntoGUM" are results on the same bytes.
 """
 
 import urllib.parse
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +14,7 @@ from pathlib import Path
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file, lock_folder, read_hash_list
+from entitynlm.progress import SILENT, Progress, track
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,6 @@ class CatalogueEntry:
 
     :param url: address above the single files; ``None`` if the corpus has to be fetched by hand from ``home``.
     :param remote: maps a prefix of a local path to the prefix at the source.
-    :param optional: files without which a copy of the corpus still counts as complete.
     """
 
     name: str
@@ -32,7 +32,6 @@ class CatalogueEntry:
     home: str
     url: str | None = None
     remote: Mapping[str, str] = field(default_factory=dict)
-    optional: Collection[str] = ()
     generated: bool = False
 
     @cached_property
@@ -76,13 +75,8 @@ TIMEOUT = 30.0  # seconds without a byte
 WORKERS = 4  # files at a time
 
 
-def get_corpus(
-    entry: CatalogueEntry,
-    target: Path,
-    *,
-    on_file: Callable[[str], None] = lambda name: None,
-) -> list[str]:
-    """Download or copy a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
+def get_corpus(entry: CatalogueEntry, target: Path, progress: Progress = SILENT) -> None:
+    """Bring a public corpus to the folder ``target``.
 
     A file is written when it is complete and its hash is right, and kept when it exists, so the same call continues after a
     failure. ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
@@ -95,23 +89,16 @@ def get_corpus(
             told = f"{target / name} exists already and is not that of {entry.name}"
             raise ConfigError(f"{told}; remove it or name another place with --out")
 
-    def bring(name: str) -> str | None:
-        try:
-            if not (target / name).is_file():
-                remote = urllib.parse.quote(entry.remote_path(name))
-                download_file(f"{address}/{remote}", target / name, entry.files[name])
-        except DataError:
-            if name in entry.optional:
-                return name
-            raise
-        on_file(name)
-        return None
+    def bring(name: str) -> None:
+        if not (target / name).is_file():
+            remote = urllib.parse.quote(entry.remote_path(name))
+            download_file(f"{address}/{remote}", target / name, entry.files[name])
 
     try:
         with lock_folder(target, "another command is writing into this folder"):
             pool = ThreadPoolExecutor(max_workers=WORKERS)
             try:
-                return [name for name in pool.map(bring, entry.files) if name is not None]
+                list(track(progress, f"getting {entry.name}", pool.map(bring, entry.files), len(entry.files)))
             finally:
                 pool.shutdown(cancel_futures=True)
     except OSError as error:
