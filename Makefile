@@ -40,8 +40,7 @@ lock: setup ## write requirements.lock anew: all versions with their hashes (nee
 	@mv requirements.new requirements.lock
 
 demo: setup ## a tour of the package, without any download
-	@echo "── demo: the paper's running example, and a story with its entities and its report (build/report.html)"
-	$(BIN)/entitynlm data show src/entitynlm/resources/demo/running-example.jsonl
+	@echo "── demo: a story with its entities and its report (build/report.html)"
 	$(BIN)/entitynlm annotate src/entitynlm/resources/demo/captain-reed.txt
 	$(BIN)/entitynlm report src/entitynlm/resources/demo/captain-reed.txt --title "The Captain's Visitor" --out build/report.html --force
 

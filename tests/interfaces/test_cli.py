@@ -126,7 +126,7 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "data stats nothing",
     "data convert nothing a --to jsonl",
     "data convert {text} a.jsonl --to nonsense",
-    "data show {document} --document nobody",
+    "report {document} --document nobody",
     "data get nonsense",
     "evaluate lm nothing --model {corpus}",
     "evaluate lm {corpus} --model nowhere",

@@ -112,9 +112,8 @@ def test_stats_tells_what_is_odd_in_a_file_and_not_without_end(run: Run, tmp_pat
     assert result.err.rstrip().endswith("no more is said about others")
 
 
-@pytest.mark.parametrize("verb", ["stats", "show"])
-def test_a_wrong_path_ends_with_2_and_one_message(run: Run, verb: str, tmp_path: Path) -> None:
-    result = run("data", verb, tmp_path / "nowhere")
+def test_a_wrong_path_ends_with_2_and_one_message(run: Run, tmp_path: Path) -> None:
+    result = run("data", "stats", tmp_path / "nowhere")
     assert result.code == 2
     assert "there is no such file or folder" in result.out + result.err
     assert "Traceback" not in result.err
@@ -264,20 +263,3 @@ def test_stories_are_generated_written_and_read_again(run: Run, tmp_path: Path) 
     stats = run("data", "stats", tmp_path / "a", "--json", "-").json
     assert "generated" in stats["corpus"]
     assert sum(split["documents"] for split in stats["splits"].values()) == 40
-
-
-# -- show ----------------------------------------------------------------------------------------------------
-
-
-def test_show_brackets_the_mentions(run: Run, story: Path) -> None:
-    result = run("data", "show", story)
-    assert "[John]₁ wanted to go to [the coffee shop]₂ in [downtown Copenhagen]₃" in result.out
-
-
-def test_show_finds_a_document_by_its_id(run: Run, tmp_path: Path) -> None:
-    documents = [Document("one", ("Hi",)), Document("two", ("Bye",))]
-    write_documents(documents, tmp_path / "d.conllu", "conllu")
-    assert "Bye" in run("data", "show", tmp_path / "d.conllu", "--document", "two").out
-    result = run("data", "show", tmp_path / "d.conllu", "--document", "three")
-    assert result.code == 2
-    assert "an id such as one, two" in result.err

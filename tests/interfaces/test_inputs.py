@@ -12,10 +12,9 @@ from entitynlm.interfaces.inputs import (
     expand_files,
     is_folder,
     name_of,
-    pick_document,
+    read_input,
     read_inputs,
 )
-from entitynlm.text.document import Document
 
 LINE = '{"doc_id": "%s", "sentences": [["Anna", "slept"]], "clusters": []}\n'
 
@@ -40,12 +39,14 @@ def test_files_are_looked_at_before_the_first_document_is_wanted(tmp_path: Path)
         read_inputs([str(bad)], Terminal(quiet=True))
 
 
-def test_one_document_by_its_id() -> None:
-    both = [Document("one", ("Hi",)), Document("two", ("Ho",))]
-    assert pick_document(both, "both.jsonl", None).id == "one"
-    assert pick_document(both, "both.jsonl", "two").id == "two"
+def test_one_document_by_its_id(tmp_path: Path) -> None:
+    both = str(tmp_path / "both.jsonl")
+    Path(both).write_text(LINE % "one" + LINE % "two", encoding="utf-8")
+    terminal = Terminal(quiet=True)
+    assert read_input(both, terminal, None, None).id == "one"
+    assert read_input(both, terminal, None, "two").id == "two"
     with pytest.raises(DataError, match="expected an id such as one, two"):
-        pick_document(both, "both.jsonl", "three")
+        read_input(both, terminal, None, "three")
 
 
 def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:

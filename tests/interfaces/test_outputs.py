@@ -47,7 +47,6 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "score story.conll story.conll --json story.conll",
     "data convert story.jsonl --to jsonl story.jsonl",
     "data stats story.jsonl --json story.jsonl",
-    "data show story.jsonl --json story.jsonl",
     "data stats story.jsonl --json story.jsonl",
 ]
 
@@ -119,7 +118,7 @@ def test_a_device_stays_a_device(folder: Path, model: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize(
-    "line", ["--version", "--help", "models", "data list", "data show story.jsonl", "score story.conll story.conll",
+    "line", ["--version", "--help", "models", "data list", "score story.conll story.conll",
              "annotate story.txt", "annotate story.txt --to jsonl", "surprisal story.txt --samples 2 --repeats 1",
              "predict-entity story.jsonl", "generate --words 3", "report story.txt --samples 2 --repeats 1"]
 )  # fmt: skip

@@ -43,7 +43,6 @@ VERBS: dict[str, tuple[list[str], tuple[str, ...], str]] = {  # verb, options, a
     "score of an irregular file": (["score"], ("FILE", "FILE"), IRREGULAR),
     "data stats": (["data", "stats"], ("FILE",), ANNOTATED),
     "data stats of an irregular file": (["data", "stats"], ("FILE",), IRREGULAR),
-    "data show": (["data", "show"], ("FILE",), ANNOTATED),
     "data convert": (["data", "convert"], ("FILE", "-", "--to", "jsonl"), ANNOTATED),
 }
 WITHOUT_MODEL = ("score", "data")

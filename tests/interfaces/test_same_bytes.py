@@ -38,7 +38,6 @@ CASES = {
     "data get": "stories --documents 10 --seed 5 --out new/stories",
     "data stats": "corpus --json new/stats.json",
     "data convert": "gold.jsonl new/gold.conllu --to conllu",
-    "data show": "corpus --split dev",
     "train": f"corpus --out new/trained {TINY} --set resolver.epochs=1 --seed 5 --json new/train.json",
     "models": "--json new/models.json",
 }

@@ -28,7 +28,7 @@ PANELS = {  # the verbs as the help groups them; the function of "data get" is d
     ),
     "Coreference systems": ("score", "rerank"),
     "Corpora, training, experiments": (
-        "data list", "data get", "data stats", "data convert", "data show", "train", "sweep", "models",
+        "data list", "data get", "data stats", "data convert", "train", "sweep", "models",
         "evaluate books", "evaluate coref", "evaluate entity", "evaluate lm",
     ),
 }  # fmt: skip

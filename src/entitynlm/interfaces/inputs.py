@@ -128,20 +128,15 @@ def check_mentions(document: Document, option: str, path: str | None = None) -> 
 
 def read_input(file: str, terminal: Terminal, format: str | None, wanted: str | None) -> Document:
     """Read the document called ``wanted``, or the first one, of a file."""
-    return pick_document((one for _, one in read_inputs([file], terminal, format=format)), file, wanted)
-
-
-def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:
-    """Find the document called ``wanted``, or the first one."""
     names: list[str] = []
-    for document in documents:
+    for _, document in read_inputs([file], terminal, format=format):
         if wanted is None or document.id == wanted:
             return document
         names = [*names, document.id][:10]
     if names:
         expected = f"an id such as {', '.join(names)}"
-        raise DataError(f"there is no document {wanted!r} in it", path=path, expected=expected)
-    raise DataError("there is no word in it", path="standard input" if path == STANDARD else path)
+        raise DataError(f"there is no document {wanted!r} in it", path=file, expected=expected)
+    raise DataError("there is no word in it", path="standard input" if file == STANDARD else file)
 
 
 def name_of(file: str) -> str:

@@ -1,4 +1,4 @@
-"""List, get, count, convert and show corpora."""
+"""List, get, count and convert corpora."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +10,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import pick_document
-from entitynlm.interfaces.views import draw_table, show_document, tabulate_statistics
+from entitynlm.interfaces.views import draw_table, tabulate_statistics
 from entitynlm.progress import track
 from entitynlm.stories.generator import NAME, write_stories
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_corpus, get_entry
@@ -157,24 +156,3 @@ def _choose_targets(corpus: Corpus, target: str, to: str, split: str | None) -> 
         several = f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file"
         raise ConfigError(f"{several}: name a folder for OUT, or one of them with --split")
     return [(name, Path(target) / f"{name}{form.suffix}") for name in corpus.splits]
-
-
-def data_show(
-    *,
-    corpus: options.Corpus,
-    document: options.DocumentId = None,
-    split: options.Split = None,
-    format: options.Format = None,
-    terminal: Terminal,
-) -> None:
-    """Show a document with its mentions in the colours of their entities.
-
-    Examples:
-
-      entitynlm data show corpora/stories --split dev
-    """
-    found = pick_document(open_corpus(corpus, format=format).documents(split), corpus, document)
-    terminal.print(found.id, style="bold", markup=False)
-    show_document(terminal, found)
-    figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}
-    terminal.write_json({"id": found.id, **figures})
