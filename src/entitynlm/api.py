@@ -165,7 +165,7 @@ class EntityNLM:
         if left_out:
             told = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
             warnings.warn(
-                f"the model is flat, and mentions short: it does not see some as they are ({told})",
+                f"the model has no nested and no long mentions: it leaves some out or cuts them ({told})",
                 stacklevel=2,
             )
         return replace(score, left_out=left_out)

@@ -51,7 +51,7 @@ def test_prose_is_written_with_its_mentions(tmp_path: Path) -> None:
     ("arguments", "error", "message"),
     [
         (["-"], DataError, "there is no word in it"),
-        (["--plan", "--next-entity", "Zoe"], ConfigError, "nothing to decide"),
+        (["--plan", "--next-entity", "Zoe"], ConfigError, "can't be combined"),
         (["--temperature", "0"], ConfigError, "temperature"),
         (["--top-p", "2"], ConfigError, "top-p"),
         (["missing.txt"], DataError, "no such file"),

@@ -104,7 +104,7 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
     file = tmp_path / "story.txt"
     file.write_text(STORY, encoding="utf-8")
     result = run("surprisal", file, "--no-word-boundaries")
-    assert isinstance(result.exception, ConfigError) and "stands on a pretrained" in str(result.exception)
+    assert isinstance(result.exception, ConfigError) and "is built on a pretrained" in str(result.exception)
 
 
 @needs_extra
@@ -168,7 +168,7 @@ def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_pat
     bare, tuned, entities = found["rows"]
     assert [row["model"] for row in found["rows"]] == [BARE_MODEL, FINE_TUNED, "EntityNLM"]
     assert tuned["perplexity"] < 0.8 * bare["perplexity"]  # the same three documents over and over
-    assert entities["perplexity"] < bare["perplexity"]  # P stands on what was learned
+    assert entities["perplexity"] < bare["perplexity"]  # P is built on what was learned
 
 
 @needs_extra

@@ -1,4 +1,4 @@
-"""Every verb works with a model that stands on a pretrained language model: pieces, no vocabulary, no ``</s>``."""
+"""Every verb works with a model that is built on a pretrained language model: pieces, no vocabulary, no ``</s>``."""
 
 import csv
 import io

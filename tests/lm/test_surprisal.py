@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_table() -> None:
 
 
 def test_without_entities_is_a_distribution_over_texts() -> None:
-    """Summed over all texts of two words, the probabilities by the language model that P stands on are one."""
+    """Summed over all texts of two words, the probabilities by the language model that P is built on are one."""
     pretrained, documents = make_bundle(mention_positions=2, mention_types=1)
     vocabulary = pretrained.encoder.vocabulary
     words = [word for word in range(len(vocabulary)) if word != vocabulary.start]

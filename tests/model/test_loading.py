@@ -78,7 +78,7 @@ def test_another_language_model_of_that_name_and_none(
     with pytest.raises(ModelError, match="not the one that this model was trained with"):
         load_model(stored)
     shutil.rmtree(place)
-    with pytest.raises(ModelError, match=r"stands on the language model .*which is not here"):
+    with pytest.raises(ModelError, match=r"is built on the language model .*which is not here"):
         load_model(stored)
 
 
@@ -91,5 +91,5 @@ def test_word_boundaries_are_chosen_without_changing_the_model(
     assert choose_spelling(without, True).encoder == model.pretrained.encoder
     lstm = load_model(store_model(tmp_path))
     assert choose_spelling(lstm, True) is lstm
-    with pytest.raises(ConfigError, match="only of a model that stands on a pretrained language model"):
+    with pytest.raises(ConfigError, match="only of a model that is built on a pretrained language model"):
         choose_spelling(lstm, False)

@@ -66,7 +66,7 @@ def test_a_header_that_claims_too_much_is_refused(header: object, tmp_path: Path
 def test_sizes_are_compared_before_memory_is_taken(name: str, size: int, folder: Path) -> None:
     """A network of 10¹² numbers would end this process: the sizes in the JSON are those of the files, or nothing is made."""
     change(folder, lambda config: config["parts"]["generative"].update({name: size}))
-    with pytest.raises(ModelError, match=r"don't fit the configuration|can't be made"):
+    with pytest.raises(ModelError, match=r"don't fit the configuration|can't be built"):
         load_pretrained(folder)
 
 

@@ -147,7 +147,7 @@ def _count_traits(entity: Entity, reader: MentionReader, actions: ActionReader) 
         else:
             first, last = (0, len(mention)) if reading.name is None else reading.name.core
             words = reader.document.words(mention.start + first, mention.start + last)
-            if words.lower() not in KIN_GENDERS:  # "Mother" may be anybody's
+            if words.lower() not in KIN_GENDERS:  # "Mother" may be the mother of any character
                 traits.aliases[" ".join(words.split())] += 1
             traits.forms[DESCRIPTION_FORM if reading.name is None else NAME_FORM] += 1
         for kind, word in actions.read(mention):

@@ -206,7 +206,9 @@ class IdentityRules:
         self._facts: dict[int, _Facts] = {}
         self._entities: list[int] = []
         self.relations = MentionRelations(discourse, spans, self._readings)
-        self._narrated = len(set(self.document.column("speaker"))) == 1  # in a transcript everybody says "I"
+        self._narrated = (
+            len(set(self.document.column("speaker"))) == 1
+        )  # in a transcript every speaker says "I"
         self.narrator: int | None = None
 
     def find_entity(self, number: int) -> int | None:

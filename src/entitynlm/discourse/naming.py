@@ -28,7 +28,7 @@ PRONOUN_RANK, DESCRIPTION_RANK, NAME_RANK = 0, 1, 2
 LONGEST_SHOWN_NAME = 60
 """Characters of a name where it is shown; a longer description is cut."""
 OWN_SHARE = 0.8
-"""The share of a name's uses that an entity has whose name it is: a stray mention elsewhere takes it from nobody."""
+"""The least share of a name's uses in one entity for which the name is this entity's: stray mentions elsewhere don't count."""
 USUAL_SHARE = 2
 """A name is usual if the commonest name of its entity is used at most this many times as often."""
 

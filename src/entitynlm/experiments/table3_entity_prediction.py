@@ -76,7 +76,7 @@ class Predictors:
         say = experiment.runner.progress.message
         ours = None if pretrained is None else pretrained.get_component(EntityPredictor)
         if name in NEEDS_TRAINING and not experiment.train and (name != "ours" or ours is None):
-            raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
+            raise ConfigError(f"the row {name!r} must be trained, and this corpus has no training stories")
         if name == "always-new":
             return AlwaysNew()
         if name in ("shallow", "modi"):

@@ -118,7 +118,7 @@ class Routes:
     def open_document(self, document: Document, name: str) -> Text:
         """Open a document, which is annotated if it has no mentions, and analyse it in the background."""
         if not len(document):
-            raise DataError("there is no word in this text")
+            raise DataError("this text has no words")
         if len(document) > MOST_WORDS_OF_A_TEXT:
             raise DataError(
                 f"this text has {len(document):,} words, and the explorer takes {MOST_WORDS_OF_A_TEXT:,}"

@@ -1,6 +1,6 @@
 """The state of a story between two words: what is expected next, and what state follows an observed word.
 
-All that goes through a story word by word stands on :class:`StoryState`: generation, entity prediction, referent surprisal. It
+All that goes through a story word by word is built on :class:`StoryState`: generation, entity prediction, referent surprisal. It
 is immutable: successive states share one table of entity vectors that only grows, and each holds row numbers, so any number of
 continuations may branch off from it.
 

@@ -4,7 +4,7 @@ With entities it is a particle filter that also notes what its particles believe
 is the mean of the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread.
 (``estimate_log_prob`` instead follows the repeat with the largest P(x_1 … x_t): on a novel one repeat would stand for all;
 docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), otherwise the language model that P
-stands on, alone.
+is built on, alone.
 """
 
 import math

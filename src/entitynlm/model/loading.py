@@ -86,7 +86,7 @@ def choose_spelling(
         if boundaries is not False:
             return pretrained
         raise ConfigError(
-            "word boundaries can be left out only of a model that stands on a pretrained language model; "
+            "word boundaries can be left out only of a model that is built on a pretrained language model; "
             "the words of this one have no pieces"
         )
     other = copy(pretrained)

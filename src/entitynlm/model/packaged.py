@@ -83,7 +83,7 @@ def check_language_model_of(folder: Path) -> None:
             else error
         )
         raise ModelError(
-            f"{folder.name} stands on the language model {found['model']}, which is not here; {advice}"
+            f"{folder.name} is built on the language model {found['model']}, which is not here; {advice}"
         ) from error
 
 

@@ -77,7 +77,7 @@ def build_network(make: Callable[[], NetworkType], weights: Weights, where: str 
     except MissingExtraError:
         raise
     except (EntityNLMError, RuntimeError, TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{where}: a network with these settings can't be made ({error})") from error
+        raise ModelError(f"{where}: a network with these settings can't be built ({error})") from error
     needed = {name: tuple(value.shape) for name, value in network.state_dict().items()}
     for name in sorted({*needed, *weights}):
         found = tuple(weights[name].shape) if name in weights else None

@@ -28,7 +28,9 @@ class NetworkChooser:
 
     def __init__(self, network: EntityNetwork, encoder: Encoder) -> None:
         if network.config.mode != "generative":
-            raise ConfigError("who comes next is asked of the generative part, which has not seen the word")
+            raise ConfigError(
+                "only the generative part predicts the next entity; other parts have read the word already"
+            )
         self.network = network.eval()
         self.encoder = replace(encoder, singletons="keep")
 

@@ -177,7 +177,9 @@ def trace_referents(
 ) -> Trace:
     """Read a document along its analysis, with the fixed noise of ``score_document``; ``with_words`` takes most of the time."""
     if network.config.mode != "generative":
-        raise ConfigError("referents are expected by the generative part, which has not seen the word")
+        raise ConfigError(
+            "only the generative part predicts referents; other parts have read the word already"
+        )
     network.eval()
     words = ExpectedWords(network, document.x, observer)
     referents: list[Referent] = []

@@ -70,7 +70,7 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
     slots = []
     for (sentence, token), answers in sorted(guesses.get(story.id, {}).items())[:limit]:
         if not 1 <= sentence <= len(story.sentences):
-            raise DataError(f"{story.id}: people were asked about sentence {sentence}, which is not there")
+            raise DataError(f"{story.id}: people were asked about sentence {sentence}, which does not exist")
         position = story.sentences[sentence - 1][0] + token - 1
         around = [m for m in story.mentions if m.start <= position < m.end]
         if not around:

@@ -171,7 +171,7 @@ def list_mentions(report: Report) -> list[dict[str, Any]]:
     who = [called[mention.entity] for mention in report.mentions]
     pairs = zip(report.referents, who, strict=True)
     names = {found.entity: name for found, name in pairs if found is not None} | {
-        NEW_REFERENT: "somebody new"
+        NEW_REFERENT: "a new entity"
     }
     return [
         {"who": name}

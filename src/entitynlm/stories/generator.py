@@ -31,7 +31,7 @@ AGREEMENT = {"was": {"pl": "were"}, "is": {"1s": "am", "pl": "are"}, "does": {"1
 def generate_stories(documents: int, *, seed: int, split: str | None = None) -> Iterator[Document]:
     """Generate a corpus of this number of stories, or one split of it, one by one."""
     if documents < 1:
-        raise ConfigError(f"a corpus of {documents} stories makes no sense; ask for at least one")
+        raise ConfigError(f"a corpus needs at least one story, not {documents}")
     if split is not None and split not in SPLITS:
         raise ConfigError(f"there is no split {split!r}; choose one of {', '.join(SPLITS)}")
     for story in range(documents):

@@ -74,7 +74,7 @@ def generate(
     if prompt is not None:
         terminal.doubt(prompt, pretrained)
     if plan and next_entity is not None:
-        raise ConfigError("a plan tells who comes next, so --next-entity has nothing to decide in it")
+        raise ConfigError("--plan predicts the next entity, so it can't be combined with --next-entity")
     if not plan and not writes_prose(pretrained):
         terminal.remark(
             f"{model.model} has a closed vocabulary and writes no prose: this is the plan, who is mentioned next. A model on a "

@@ -24,7 +24,7 @@ def models(*, terminal: Terminal) -> None:
 
     default, reason = explain_default()
     found = [{"name": name, "default": name == default, **_describe(name)} for name in list_models()]
-    terminal.print(draw_table(("model", "parts", "stands on", "size"), map(_show, found), right=("size",)))
+    terminal.print(draw_table(("model", "parts", "built on", "size"), map(_show, found), right=("size",)))
     chosen = f"used where no --model is given: {print_path(default)} ({reason}); {MODEL_VARIABLE}=NAME chooses another"
     terminal.print(f"\n{chosen}\n", markup=False)
     installs = list_installs()

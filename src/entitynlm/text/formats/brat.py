@@ -159,7 +159,7 @@ def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, L
             )
     for number, name, keys in links:  # at the end, because a link may stand before what it joins
         if missing := ", ".join(each for each in keys if each not in found):
-            source.report(f"the link {name!r} names {missing}, which there is not", number)
+            source.report(f"the link {name!r} names {missing}, which does not exist", number)
     named = [(name, tuple(key for key in keys if key in found)) for _, name, keys in links]
     return found, named
 

@@ -123,10 +123,12 @@ class LanguageModelRuntime:
                 f"{self.name}: states depend on later words: this is not a causal language model"
             )
         if not past.keys:
-            raise ModelError(f"{self.name}: a model without attention keys and values can't be read on from")
+            raise ModelError(
+                f"{self.name}: a model without attention keys and values can't continue a text, and is not supported"
+            )
         if not torch.allclose(self.logits(states), logits, rtol=1e-3, atol=1e-3):
             raise ModelError(
-                f"{self.name}: its output layer is not the product with a matrix that is needed here"
+                f"{self.name}: its output layer is not a single matrix product, and is not supported"
             )
 
     @cached_property

@@ -343,7 +343,7 @@ class SubwordTokenizer(Tokenizer):
             files = find_language_model(name)
         except ModelError as error:
             raise ModelError(
-                f"this model stands on the language model {name} (digest {digest}), which can't be read here: {error}"
+                f"this model is built on the language model {name} (digest {digest}), which can't be read here: {error}"
             ) from error
         if files.digest != digest:
             raise ModelError(
