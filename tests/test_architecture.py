@@ -12,8 +12,7 @@ ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {
     "statistics", "compilation", "errors", "files", "config", "progress", "cache", "row_files", "results",
 }  # fmt: skip
-MODEL = {"text", "model", "inference", "training"}
-TASKS = MODEL | {"discourse", "coref", "prediction", "lm", "generation"}
+TASKS = {"text", "discourse", "model", "inference", "coref", "prediction", "lm", "generation"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
     "text": set(),
     "stories": {"text"},
@@ -21,18 +20,18 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     "characters": {"text", "discourse"},
     "model": {"text"},
     "inference": {"text", "model"},
-    "training": {"text", "model", "inference"},
-    "coref": MODEL | {"discourse"},
-    "prediction": MODEL | {"discourse", "coref"},
-    "lm": MODEL | {"discourse", "coref", "prediction"},
-    "generation": MODEL | {"discourse", "coref", "lm"},
-    "experiments": TASKS | {"stories"},
-    "report": {"text", "discourse", "characters", "model", "prediction", "lm"},
+    "training": {"text", "model"},
+    "coref": {"text", "discourse", "model", "inference", "training"},
+    "prediction": {"text", "model", "inference"},
+    "lm": {"text", "model", "inference", "prediction"},
+    "generation": {"text", "discourse", "model", "inference", "coref"},
+    "experiments": {"text", "model", "training", "coref", "prediction", "lm"},
+    "report": {"text", "discourse", "characters", "prediction", "lm"},
     "default_model": {"model"},
     "api": TASKS | {"characters", "default_model"},
-    "explorer": {"text", "default_model", "report", "api"},
-    "interfaces": TASKS
-    | {"stories", "characters", "experiments", "report", "default_model", "api", "explorer"},
+    "explorer": {"text", "report", "api"},
+    "interfaces": (TASKS - {"discourse"})
+    | {"stories", "characters", "training", "experiments", "report", "default_model", "api", "explorer"},
 }
 UPWARD = {"text/document.py": {"discourse"}}  # methods of the public class, which import when they are called
 PUBLIC = {  # what people import, and all that the explorer may
