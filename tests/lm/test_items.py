@@ -72,6 +72,19 @@ def test_conditions_are_compared_within_items() -> None:
         compare_conditions(list(measure_items(PRETRAINED, items[:1], **SAMPLING)))
 
 
+def test_items_with_referents_are_counted_apart() -> None:
+    targets = {"1": "[Ann:ann] ran.", "2": "It ran."}
+    contexts = {"near": "[Ann:ann] saw it.", "far": "[Ann:ann] saw Bo. It ran."}
+    items = [
+        Item(number, condition, context, (target,))
+        for number, target in targets.items()
+        for condition, context in contexts.items()
+    ]
+    rows = [row for row, _ in compare_conditions(list(measure_items(PRETRAINED, items, **SAMPLING)))]
+    assert [(row.item, row.n, row.referent_n) for row in rows] == [("1", 1, 1), ("2", 1, 0), ("mean", 2, 1)]
+    assert rows[2].referent_surprisal == rows[0].referent_surprisal != 0
+
+
 def test_any_column_can_be_compared() -> None:
     """Within an item, where the condition is the same."""
     cells = [(condition, form) for condition in ("near", "far") for form in ("name", "pronoun")]

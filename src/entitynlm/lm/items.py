@@ -105,7 +105,8 @@ class RegionRow:
 class DifferenceRow:
     """Measures of a region in one condition minus those in another, of the same item; means over items have the item ``mean``.
 
-    ``n`` counts the items. Errors of means are standard errors over items; for a single item only ``difference`` has one.
+    ``n`` counts the items, ``referent_n`` those with referents in both conditions. Errors of means are standard errors over
+    items; for a single item only ``difference`` has one.
     """
 
     item: str
@@ -113,6 +114,7 @@ class DifferenceRow:
     condition: str
     minus: str
     n: int
+    referent_n: int
     difference: float | None
     error: float | None
     without_entities: float | None
@@ -314,7 +316,8 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
     for found in measured:
         conditions = by_item.setdefault(found.item.item, {})
         if found.item.condition in conditions:
-            raise ConfigError(f"item {found.item.item} has the condition {found.item.condition!r} twice")
+            told = f"item {found.item.item} has the condition {found.item.condition!r} twice"
+            raise ConfigError(f"{told}; lines that differ in another factor are items of their own")
         conditions[found.item.condition] = found
     rows: list[tuple[DifferenceRow, dict[str, str]]] = []
     groups: dict[tuple[int, str, str], list[list[float | None]]] = {}
@@ -334,7 +337,7 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
                 key = one.region, one.condition, two.condition
                 errors = (estimate_mean_error(spread - base_spread), None, None, None)
                 figures = itertools.chain(*zip(values, errors, strict=True))
-                rows.append((DifferenceRow(name, *key, 1, *figures), kept))
+                rows.append((DifferenceRow(name, *key, 1, int(values[-1] is not None), *figures), kept))
                 groups.setdefault(key, []).append(values)
     if not rows:
         raise ConfigError(
@@ -347,7 +350,7 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
         ]
         means = [float(values.mean()) if len(values) else None for values in columns]
         figures = itertools.chain(*zip(means, map(estimate_mean_error, columns), strict=True))
-        rows.append((DifferenceRow("mean", *key, len(group), *figures), nothing))
+        rows.append((DifferenceRow("mean", *key, len(group), len(columns[-1]), *figures), nothing))
     return rows
 
 
