@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from entitynlm.model.products import QUERIES_AT_ONCE, FastProducts, apply_linear, attend
+from entitynlm.model.products import QUERIES_AT_ONCE, FastAttention, apply_linear, attend
 
 
 def close(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -63,19 +63,17 @@ def test_attention_of_other_kinds_is_left_alone() -> None:
         parts = [part[:texts] for part in (queries, keys, values)]
         for own in options:
             expected = nn.functional.scaled_dot_product_attention(*parts, **own)
-            with FastProducts():
+            with FastAttention():
                 assert close(nn.functional.scaled_dot_product_attention(*parts, **own), expected)
 
 
-def test_causal_attention_and_linear_layers_are_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_causal_attention_is_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
         "entitynlm.model.products.attend", lambda queries, *_: asked.append("attend") or queries
     )
-    monkeypatch.setattr("entitynlm.model.products.apply_linear", lambda x, *_: asked.append("linear") or x)
     part, seen = torch.randn(1, 2, 20, 16), torch.ones(1, 1, 20, 20, dtype=torch.bool).tril()
-    with FastProducts():
+    with FastAttention():
         nn.functional.scaled_dot_product_attention(part, part, part, attn_mask=seen)
         nn.functional.scaled_dot_product_attention(part, part, part, is_causal=True)
-        nn.Linear(16, 16)(part)
-    assert asked == ["attend", "attend", "linear"]
+    assert asked == ["attend", "attend"]

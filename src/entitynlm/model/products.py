@@ -26,8 +26,8 @@ def apply_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
     wanted = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad)
     rows = x.numel() // x.shape[-1]
     if plain and not wanted and 0 < rows <= FEW_ROWS:
-        even = nn.functional.pad(x.reshape(rows, -1), (0, 0, 0, rows % 2))
-        few = (weight @ even.t())[:, :rows].t().reshape(*x.shape[:-1], len(weight))
+        even = x.reshape(rows, -1) if rows % 2 == 0 else nn.functional.pad(x.reshape(rows, -1), (0, 0, 0, 1))
+        few = (weight @ even.t())[:, :rows].t().contiguous().view(*x.shape[:-1], len(weight))
         return few if bias is None else few + bias
     if not plain or wanted or rows < FEWEST_ROWS or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return nn.functional.linear(x, weight, bias)
@@ -57,8 +57,8 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tenso
     return out
 
 
-class FastProducts(TorchFunctionMode):
-    """Makes linear layers and attention of the modules that are called under it by :func:`apply_linear` and :func:`attend`."""
+class FastAttention(TorchFunctionMode):
+    """Makes the attention of modules that are called under it by :func:`attend`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,8 +66,6 @@ class FastProducts(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
         options = options or {}
-        if function is nn.functional.linear:
-            return apply_linear(*arguments, **options)
         if function is nn.functional.scaled_dot_product_attention and self._is_causal(*arguments, **options):
             queries, keys, values = arguments
             scale = options.get("scale") or queries.shape[-1] ** -0.5

@@ -4,7 +4,7 @@ import copy
 import ctypes
 import inspect
 import sys
-from collections.abc import Set
+from collections.abc import Callable, Set
 from contextlib import nullcontext
 from mmap import PAGESIZE
 from pathlib import Path
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from entitynlm.errors import ModelError, require
 from entitynlm.model.language_models import EXTRA, WEIGHT_FILES
-from entitynlm.model.products import FEWEST_ROWS, FastProducts
+from entitynlm.model.products import FEWEST_ROWS, FastAttention, apply_linear
 
 Tensors = tuple[Tensor, ...]
 ATTENTION_WINDOW = 1024
@@ -55,7 +55,8 @@ class LayerStack:
         for name in parents:
             part._modules[name] = part = _copy_shallowly(part._modules[name])
         own = list(part._modules[last])[:top]
-        self.stack = nn.ModuleList([_reduce(layer) for layer in own] if reduced else own)
+        linear = ReducedLinear if reduced else FastLinear
+        self.stack = nn.ModuleList(_replace_linear(layer, linear) for layer in own)
         part._modules[last] = self.stack
 
     def run(
@@ -86,7 +87,7 @@ class LayerStack:
         captured: dict[int, Tensor] = {}
         handles = [_capture(self.stack, layer, captured) for layer in wanted if layer < self.layers]
         try:
-            with FastProducts() if ids.numel() >= FEWEST_ROWS else nullcontext():
+            with FastAttention() if ids.numel() >= FEWEST_ROWS else nullcontext():
                 output = self.module(input_ids=ids, past_key_values=cache, use_cache=True, **options)
         finally:
             for handle in handles:
@@ -112,6 +113,17 @@ def _make_cache(keys: Tensors, values: Tensors) -> Any:
     return cache
 
 
+class FastLinear(nn.Module):
+    """A linear layer W x + b by :func:`apply_linear`, with the parameters of another."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.weight, self.bias = linear.weight, linear.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        return apply_linear(x, self.weight, self.bias)
+
+
 class ReducedLinear(nn.Module):
     """A linear layer W x + b that is computed in bfloat16, from float32 and to float32."""
 
@@ -119,6 +131,7 @@ class ReducedLinear(nn.Module):
         super().__init__()
         self.weight = linear.weight.detach().bfloat16()
         self.bias = None if linear.bias is None else linear.bias.detach().bfloat16()
+        release_mapped(linear.weight)
 
     def forward(self, x: Tensor) -> Tensor:
         return nn.functional.linear(x.bfloat16(), self.weight, self.bias).float()
@@ -130,14 +143,12 @@ def has_bfloat16() -> bool:
     return any(check is not None and check() for check in checks)
 
 
-def _reduce(module: Any) -> Any:
-    """Copy a module with its linear layers in bfloat16; all other parameters are shared."""
+def _replace_linear(module: Any, kind: Callable[[nn.Linear], nn.Module]) -> Any:
+    """Copy a module with its linear layers replaced; all other parameters are shared."""
     if isinstance(module, nn.Linear):
-        reduced = ReducedLinear(module)
-        release_mapped(module.weight)
-        return reduced
+        return kind(module)
     twin = _copy_shallowly(module)
-    twin._modules = {name: _reduce(part) for name, part in module._modules.items()}
+    twin._modules = {name: _replace_linear(part, kind) for name, part in module._modules.items()}
     return twin
 
 
