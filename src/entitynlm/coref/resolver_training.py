@@ -31,7 +31,13 @@ THRESHOLDS = (0.0, -0.4, 0.4, -0.8, 0.8)
 UNKNOWN_ENTITY = -2
 PARTIAL_WEIGHT = 0.5
 """Weight of the losses of mentions in partly annotated documents, where there is nothing that is no mention."""
-LARGEST_GRADIENT = 5.0
+PARTIAL_EPOCHS, PARTIAL_RATE, PARTIAL_DOCUMENTS = 3, 1e-3, 60
+"""The second training, with partly annotated documents: epochs, highest rate, and such documents drawn for each epoch."""
+GOLD_ONLY, OWN_CLUSTERS = 0.3, 0.5
+"""Shares of updates that link annotated mentions only, and that compare them with the network's clusters, not the true ones."""
+FOUND = -0.5
+"""Log-odds above which a span counts as found."""
+WEIGHT_DECAY, LARGEST_GRADIENT = 0.01, 5.0
 WARMUP = 50
 """Updates in which the rate rises."""
 
@@ -88,7 +94,7 @@ class ResolverTrainer:
         decayed = [p for p in network.parameters() if p.dim() > 1]
         others = [p for p in network.parameters() if p.dim() <= 1]
         groups = [
-            {"params": decayed, "weight_decay": settings.decay},
+            {"params": decayed, "weight_decay": WEIGHT_DECAY},
             {"params": others, "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.99))
@@ -111,7 +117,7 @@ class ResolverTrainer:
         task = "resolver"
         progress.start(task, epochs)
         for epoch in range(epochs):
-            drawn = torch.randperm(len(partial), generator=self.draws)[: self.settings.partial_documents]
+            drawn = torch.randperm(len(partial), generator=self.draws)[:PARTIAL_DOCUMENTS]
             chosen = [*whole, *(partial[number] for number in drawn.tolist())]
             totals: dict[str, float] = {}
             for number in torch.randperm(len(chosen), generator=self.draws).tolist():
@@ -150,17 +156,15 @@ class ResolverTrainer:
         scored = network.score_spans(read, first, last)
         losses = self._compute_mention_losses(example, read, scored)
         found: list[Span] = []
-        if link_found and (
-            example.partial or float(torch.rand(1, generator=self.draws)) >= self.settings.gold_only
-        ):
+        if link_found and (example.partial or float(torch.rand(1, generator=self.draws)) >= GOLD_ONLY):
             most = len(words) // 3 if example.partial else 2 * count
             likely = scored.scores.detach().topk(min(len(first), most))
-            best = likely.indices[likely.values > self.settings.found].numpy()
+            best = likely.indices[likely.values > FOUND].numpy()
             found = list(zip(first[best].tolist(), (last[best] + 1).tolist(), strict=True))
         spans = sorted({*example.spans, *found}, key=lambda span: (span[0], -span[1]))
         if spans:
             own = example.partial or (
-                link_found and float(torch.rand(1, generator=self.draws)) < self.settings.own_clusters
+                link_found and float(torch.rand(1, generator=self.draws)) < OWN_CLUSTERS
             )
             losses["links"] = self._compute_link_loss(example, read, spans, losses, own=own)
         return losses
@@ -279,10 +283,9 @@ def train_network(
     if not partial:
         return trainer.finish()
     first = {name: value.clone() for name, value in trainer.finish().state_dict().items()}
-    again = structs.replace(settings, rate=settings.partial_rate)
-    steps = settings.partial_epochs * (len(whole) + min(settings.partial_documents, len(partial)))
-    trainer = ResolverTrainer(network, again, steps, seed)
-    trainer.run(whole, partial, settings.partial_epochs, progress, link_found=True)
+    steps = PARTIAL_EPOCHS * (len(whole) + min(PARTIAL_DOCUMENTS, len(partial)))
+    trainer = ResolverTrainer(network, structs.replace(settings, rate=PARTIAL_RATE), steps, seed)
+    trainer.run(whole, partial, PARTIAL_EPOCHS, progress, link_found=True)
     for name, value in first.items():
         trainer.averages[name].add_(value).div_(2)
     return trainer.finish()

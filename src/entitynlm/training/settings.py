@@ -34,27 +34,15 @@ class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of the resolver's training; the defaults were chosen on LitBank's development documents.
 
-    :param rate: highest learning rate.  :param decay: weight decay.
+    :param rate: highest learning rate.
     :param hidden_words: share of words whose embeddings are hidden.
-    :param gold_only: share of updates that link annotated mentions only, without found ones.
-    :param found: log-odds above which a span counts as found.
-    :param own_clusters: share of updates that compare mentions with clusters of the network, not with the true ones.
     :param average: decay of the running average of the weights, which is the result.
-    :param partial_epochs: epochs of the second training, with partly annotated documents.  :param partial_rate: its highest rate.
-    :param partial_documents: number of partly annotated documents drawn for each epoch.
     """
 
     epochs: Positive = 10
     rate: float = 2e-3
-    decay: float = 0.01
     hidden_words: float = 0.15
-    gold_only: float = 0.3
-    found: float = -0.5
-    own_clusters: float = 0.5
     average: float = 0.99
-    partial_epochs: Positive = 3
-    partial_rate: float = 1e-3
-    partial_documents: Positive = 60
 
 
 class Settings(msgspec.Struct, frozen=True):
