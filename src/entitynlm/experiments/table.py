@@ -1,19 +1,14 @@
-"""Result tables of all experiments: figures with their errors beside the paper's, and remarks; as Markdown and as JSON."""
+"""Result tables of all experiments: figures with their errors beside the paper's, and remarks."""
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from entitynlm.config import load_toml
 
-TABLE_TITLES = {
-    "lm": "Table 1: language modelling (perplexity, lower is better)",
-    "coref": "Table 2: reranking coreference (CoNLL F1, higher is better)",
-    "entity": "Table 3: entity prediction (accuracy in percent, higher is better)",
-}
 CORPORA = {"lm": "CoNLL-2012 test", "coref": "CoNLL-2012 test", "entity": "InScript"}
 COREF_F1 = {"one best": 62.93, "P": 64.00, "P + baseline": 64.04}  # CoNLL
 PREDICTION_SYSTEMS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble", "human")
@@ -24,12 +19,6 @@ def load_packaged_settings(name: str) -> dict[str, Any]:
     """Load packaged settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word."""
     sections = load_toml(Path(__file__).parents[1] / "resources" / "experiments" / f"{name}.toml")
     return {f"{section}.{key}": value for section, found in sections.items() for key, value in found.items()}
-
-
-NOTICE = (
-    "The paper's figures are of CoNLL-2012 and InScript. Where ours are of another corpus, compare the order of the systems and "
-    "the distances between them, not the figures."
-)
 
 
 @dataclass(frozen=True)
@@ -106,25 +95,5 @@ class ResultTable:
 class ExperimentResult:
     """All tables, and everything that was measured as plain values."""
 
-    title: str
     tables: Sequence[ResultTable]
     figures: dict[str, Any]
-
-
-def write_markdown(result: ExperimentResult) -> str:
-    lines = [f"# {result.title}\n", f"{NOTICE}\n"]
-    for table in result.tables:
-        lines += [f"## {_escape(table.title)}\n", *_list_markdown(table), ""]
-        lines += [*(f"- {_escape(remark)}" for remark in table.remarks), ""]
-    return "\n".join(lines)
-
-
-def _list_markdown(table: ResultTable) -> Iterator[str]:
-    yield "| " + " | ".join(map(_escape, table.heading)) + " |"
-    yield "|" + "|".join("---:" if table.is_number(n) else "---" for n in range(len(table.heading))) + "|"
-    yield from ("| " + " | ".join(map(_escape, cells)) + " |" for cells in table.list_cells())
-
-
-def _escape(text: str) -> str:
-    """Escape the characters that would break a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

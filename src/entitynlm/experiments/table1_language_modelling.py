@@ -11,7 +11,6 @@ from entitynlm.config import Mode
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import (
     CORPORA,
-    TABLE_TITLES,
     ExperimentResult,
     Figure,
     ResultRow,
@@ -147,7 +146,7 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "splits": splits,
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }
-    return ExperimentResult(TABLE_TITLES["lm"], [make_perplexity_table(found, pooled, corpus)], figures)
+    return ExperimentResult([make_perplexity_table(found, pooled, corpus)], figures)
 
 
 def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:

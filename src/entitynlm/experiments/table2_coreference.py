@@ -24,7 +24,6 @@ from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import (
     COREF_F1,
-    TABLE_TITLES,
     ExperimentResult,
     Figure,
     ResultRow,
@@ -256,7 +255,7 @@ def describe(
         title = f"{block['title']}, {split} ({values['documents']} documents, F1)"
         tables.append(make_coref_table(title, values["rows"], remarks))
         remarks = ()  # weights stand below the block's first table
-    return ExperimentResult(TABLE_TITLES["coref"], tables, figures)
+    return ExperimentResult(tables, figures)
 
 
 def make_coref_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tuple[str, ...]) -> ResultTable:

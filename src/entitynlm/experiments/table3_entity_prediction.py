@@ -14,7 +14,6 @@ from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import (
     CORPORA,
     PREDICTION_SYSTEMS,
-    TABLE_TITLES,
     ExperimentResult,
     Figure,
     ResultRow,
@@ -199,7 +198,7 @@ def describe(
         remarks.append(f"accuracies of seeds {seeds}: mean ± standard deviation; all else of the first seed")
     title = f"Which entity is mentioned next, {corpus} {split}"
     table = make_accuracy_table(title, first, by_seed, remarks)
-    return ExperimentResult(TABLE_TITLES["entity"], [table], figures)
+    return ExperimentResult([table], figures)
 
 
 def make_accuracy_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Sized
@@ -44,11 +45,7 @@ class Terminal(Progress):
     def out(self) -> Console:
         from rich.console import Console
 
-        return Console(
-            file=sys.stdout,
-            quiet=self.json_path == STANDARD,
-            highlight=False,
-        )
+        return Console(file=io.StringIO() if self.json_path == STANDARD else sys.stdout, highlight=False)
 
     @cached_property
     def err(self) -> Console:

@@ -15,7 +15,7 @@ import typer
 
 from entitynlm.config import parse_toml_value
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.table import ExperimentResult, ResultTable, write_markdown
+from entitynlm.experiments.table import ExperimentResult, ResultTable
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
@@ -81,7 +81,7 @@ class SettingsOptions:
 class TrainingOptions(SettingsOptions):
     """Models that are trained on the corpus instead of a given one.
 
-    :param out: Train what is needed and not there yet in this folder, which also gets tables.md and tables.json.
+    :param out: Train what is needed and not there yet in this folder, which also gets tables.txt and tables.json.
     """
 
     out: options.OptionalFolder = None
@@ -215,17 +215,16 @@ def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> It
 
 
 def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> None:
-    """Print the tables and write the figures: as JSON if asked for, and as tables.md and tables.json into ``out``."""
+    """Print the tables and write the figures: as JSON if asked for, and as tables.txt and tables.json into ``out``."""
+    terminal.out.record = True
+    terminal.out.width = max(TABLE_WIDTH, terminal.out.width)  # also where the terminal is narrow or a file
     for table in result.tables:
         terminal.print(f"\n{table.title}", style="bold", markup=False)
-        terminal.out.width = max(
-            TABLE_WIDTH, terminal.out.width
-        )  # also where the terminal is narrow or a file
         terminal.print(draw_results(table), crop=False)
         for remark in table.remarks:
             terminal.print(f"  {remark}", style="dim", markup=False)
     if out is not None:
-        write_text(out / "tables.md", write_markdown(result))
+        write_text(out / "tables.txt", terminal.out.export_text())
         write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
         terminal.print(f"models and tables are in {print_path(out)}", markup=False)
     terminal.write_json(result.figures)
