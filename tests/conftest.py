@@ -18,16 +18,15 @@ settings.load_profile("default")
 
 torch.set_num_threads(1)  # the suite runs in one process per core, and threads would only wait for each other
 
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
+CLONE = Path(__file__).resolve().parents[1]
+CORPORA = next(filter(Path.is_dir, (CLONE.parent / "shared" / "data", CLONE / "corpora")), None)
 
 
 @pytest.fixture(scope="session")
 def corpora_path() -> Path:
     """The folder of the real corpora; tests that ask for it are skipped, with the reason, where it is missing."""
-    if not CORPORA.is_dir():
-        pytest.skip(
-            "the real corpora are not here: this test needs the folder ../shared/data beside the project"
-        )
+    if CORPORA is None:
+        pytest.skip("this test needs the real corpora in the folder corpora (entitynlm data get)")
     return CORPORA
 
 
