@@ -139,8 +139,9 @@ class NameIndex:
     def _place(self, name: PersonName) -> None:
         """Give a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
-        men = [person for person in self.people if person.gender == MALE]
-        if name.title is None and not name.full and any(man.has_surname(name) for man in men):
+        known = [self.people[number] for number in self._numbers[name.words[0]]]
+        bare = name.title is None and not name.full
+        if bare and any(other.has_surname(name) and other.gender == MALE for other in known):
             gender = None  # wives have it too, so that a cluster's pronouns tell little
         person = self._choose(name, self._list_fitting(name, gender))
         if person is None:
