@@ -136,7 +136,7 @@ def mix_logs(log_p, log_q, share):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def next_point(starts, ranks, island):  # type: ignore[no-untyped-def]
-    """Give the next point of an island's sequence: multiples of the golden ratio from its start on, without their whole part."""
+    """Return the next point of an island's low-discrepancy sequence: its start plus multiples of the golden ratio, modulo 1."""
     rank = ranks[island]
     ranks[island] += 1
     return (starts[island] + rank * GOLDEN) % 1.0
@@ -144,7 +144,7 @@ def next_point(starts, ranks, island):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untyped-def]
-    """Put into ``counts`` how many of the equal particles take each of ``size`` choices; the last one takes what is left."""
+    """Write into ``counts`` how many of the equal particles take each of ``size`` choices; the last choice takes the rest."""
     for c in range(size):
         counts[c] = 0
     c, height = 0, probs[0]
@@ -158,7 +158,7 @@ def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untype
 
 @njit(nogil=True, makes_arrays=False)
 def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
-    """Put into ``counts`` that all of the equal particles take one choice."""
+    """Write into ``counts`` that all equal particles take the same choice."""
     for c in range(size):
         counts[c] = 0
     counts[chosen] = copies
@@ -181,9 +181,9 @@ def copy_particle(particles, i, to):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
-    """Make a particle of its own from ``copies`` of those that particle i stands for; returns its row.
+    """Make a row of its own for ``copies`` of the equal particles of row i; returns the new row.
 
-    It gets what particle i chose in this segment so far, so that its weight is computed like all others.
+    It gets the choices of row i in this segment so far, so that its weight is computed like all others.
     """
     if copies == particles.copies[i]:
         return i
@@ -221,7 +221,7 @@ def log_sum_row(table, row, start, stop):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def exponentiate_scores(scratch, row, count):  # type: ignore[no-untyped-def]
-    """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
+    """Write exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
     highest = scratch[row, 0]
     for c in range(1, count):
         highest = max(highest, scratch[row, c])

@@ -31,7 +31,7 @@ class MarginalEstimate:
     """An estimate of log P(X), in nats. R repeats, T words.
 
     :param log_prob: log-mean-exp of the repeats' estimates.
-    :param standard_error: of ``log_prob``, from the spread of the repeats; nan for a single repeat.
+    :param standard_error: standard error of ``log_prob``, from the spread of the repeats; nan for a single repeat.
     :param per_token: (T,) estimates of log p(x_t | x_<t), which sum to ``log_prob``.
     :param repeats: (R,) each repeat's estimate.
     """
@@ -116,9 +116,9 @@ def average_words(
     seed: int,
     prior_share: float,
 ) -> FloatArray:
-    """(2, R) Σ over words of the mean of log p(x_t | h, e_current) over samples that are not weighed, and of the log of the mean.
+    """(2, R) sums over words of log p(x_t | h, e_current): the mean over unweighted samples, and the log of the mean probability.
 
-    Samples of Q (``prior_share`` 0) have seen each word before they choose its entity, so the sums are no log-probabilities of
+    Samples of Q (``prior_share`` 0) have read each word before they choose its entity, so these sums are no log-probabilities of
     the text and not comparable with a language model's; samples of P (``prior_share`` 1) have not.
     """
     sums = np.zeros((2, repeats))
@@ -142,11 +142,11 @@ def average_words(
 
 
 def estimate_error(log_probs: FloatArray) -> float:
-    """Estimate the standard error of the log-mean-exp of independent estimates, by leaving each out in turn.
+    """Estimate the standard error of the log-mean-exp of independent estimates by the jackknife.
 
-    Where the estimates are close to each other this is their standard deviation over √R. Where one of them towers
-    over the rest, log-mean-exp follows the largest, and so does this; the usual s / √R and the delta method are too
-    small then (docs/decisions/041-estimating-the-marginal.md).
+    Where the estimates are close to each other this is their standard deviation over √R. Where one is far above the others,
+    log-mean-exp follows it, and so does the jackknife; s / √R and the delta method are then too small
+    (docs/decisions/041-estimating-the-marginal.md).
     """
     count = len(log_probs)
     if count < 2:

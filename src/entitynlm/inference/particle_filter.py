@@ -42,13 +42,13 @@ _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
 @dataclass(frozen=True)
 class FilterConfig:
-    """The settings of a particle filter.
+    """Settings of a particle filter.
 
-    :param particles: in each island, and :param islands: independent populations.
+    :param particles: particles of each island, and :param islands: number of independent populations.
     :param words: words per segment.
-    :param share: how much of P's own distribution is mixed into Q's, at every choice.
+    :param share: share of P's own distribution that is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
-    :param referents: also note what P expects of referents where mentions start.
+    :param referents: also record P's distribution over referents where mentions start.
     """
 
     particles: int = 1
@@ -60,11 +60,10 @@ class FilterConfig:
 
 
 class WeighedSegment(NamedTuple):
-    """A segment as an observer of the filter sees it (``ParticleFilter.observer``): n particles, S words.
+    """A segment as passed to the filter's observer (``ParticleFilter.observer``): n particles, S words.
 
-    ``log_weights`` (n,) are those before the segment, ``log_factors`` (S, n) what each word multiplies them with,
-    ``first_tokens`` (n, M) the word at which each particle first mentioned its entity 1, 2, … and ``choices`` have room for more
-    particles than there are (``Choices.narrow``).
+    ``log_weights`` (n,) are those before the segment, ``log_factors`` (S, n) their factors at each word, and ``first_tokens`` (n,
+    M) the word at which each particle first mentioned its entity 1, 2, …
     """
 
     log_weights: FloatArray
@@ -172,7 +171,7 @@ class ParticleFilter:
         return self._words.score(self.population.model_states, chunk.model, segment, choices)
 
     def _weigh(self, choices: Choices, scores: FloatArray) -> FloatArray:
-        """Take a segment's factors into the weights; returns the estimate after each word."""
+        """Multiply the weights by a segment's factors; returns the estimate after each word."""
         particles, used = self.population.particles, self.population.used
         before = particles.log_weights[:used].copy()
         log_factors, log_means = weights.weigh_words(particles, choices, scores, self.config.islands)
@@ -185,7 +184,7 @@ class ParticleFilter:
         return after
 
     def fork(self) -> "ParticleFilter":
-        """Make a filter that goes on from here by itself, with the same random numbers to come."""
+        """Copy the filter with its future random numbers; the copies go on independently."""
         other = copy.copy(self)
         for name in ("_for_choices", "_for_new_entities", "_for_parents"):
             setattr(other, name, copy.deepcopy(getattr(self, name)))
@@ -203,7 +202,7 @@ class ParticleFilter:
 
     @property
     def shares(self) -> FloatArray:
-        """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
+        """(n,) normalised weights of the particles with all their copies, of a filter with one island."""
         particles, used = self.population.particles, self.population.used
         log_shares = particles.log_weights[:used] + np.log(particles.copies[:used])
         shares: FloatArray = np.exp(log_shares - weights.log_sum_exp(log_shares))
@@ -218,7 +217,7 @@ class ParticleFilter:
 
 
 def make_word_scorer(network: EntityNetwork) -> WordScorer:
-    """Make the quickest scorer for a network."""
+    """Make the fastest scorer for a network."""
     if network.W_e.device.type == "cpu":
         if network.backbone.output_layer() is not None:
             return SoftmaxWordScorer(network)

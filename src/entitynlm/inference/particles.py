@@ -1,4 +1,4 @@
-"""The particles: what each of them knows as arrays of integers, the state tables that they share, and the choices they made."""
+"""The particles: integers for each particle's state, the state tables that they share, and the choices they made."""
 
 import copy
 from typing import NamedTuple
@@ -22,9 +22,9 @@ MEMORY_COLUMNS = COUNT + 5
 
 
 class Particles(NamedTuple):
-    """The state of N particles, with room for M entities each; entities count from 1.
+    """The state of N particles as integers, with room for M entities each; entities count from 1.
 
-    Particles with the same analysis so far may be one: ``copies`` says how many it stands for, ``used`` how many rows are taken.
+    Particles with the same analysis so far share a row: ``copies`` is their number, ``used`` the number of rows.
     """
 
     memory: np.ndarray  # (N, M + 1, MEMORY_COLUMNS)
@@ -72,7 +72,7 @@ class Choices(NamedTuple):
     entropy: np.ndarray  # (S, N) … and the entropy over referents; (0, 0) where it was not asked for
 
     def narrow(self, particles: int) -> "Choices":
-        """Keep the choices of the first few particles."""
+        """Keep the choices of the first rows."""
         shared = ("pair_words", "pair_places", "pair_rows", "pairs")
         return Choices(
             *(
@@ -83,7 +83,7 @@ class Choices(NamedTuple):
 
 
 def make_choices(words: int, particles: int, *, referents: bool = False) -> Choices:
-    """Make room for the choices of a segment."""
+    """Allocate the choices of a segment."""
     shape = (words, particles)
     return Choices(
         mention_type=np.zeros(shape, dtype=np.int16),
@@ -106,9 +106,9 @@ def make_choices(words: int, particles: int, *, referents: bool = False) -> Choi
 class Population:
     """All particles between two words, and the state tables of P and Q; one table where P proposes for itself.
 
-    It starts with one particle per island that stands for all of its ``particles``, since they are equal.
+    It starts with one row per island that stands for all of its ``particles``, since they are equal.
 
-    :param islands: independent populations, of ``particles`` each.
+    :param islands: number of independent populations, of ``particles`` each.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Population:
         self._compact_above = COMPACT_ABOVE
 
     def reserve(self, words: int) -> None:
-        """Make room for what the particles could possibly do over so many words."""
+        """Make room for all entities and states that the particles can create over this number of words."""
         self.proposal_states.reserve(words * self.count + SPARE)  # one update per word and particle …
         new = self.islands * self.model_states.fixed
         # … and, in P, new entities of an island
@@ -142,11 +142,11 @@ class Population:
 
     @property
     def used(self) -> int:
-        """The number of different particles."""
+        """The number of rows, that is, of different particles."""
         return int(self.particles.used[0])
 
     def fork(self) -> "Population":
-        """Copy the particles, so that the copies may go another way."""
+        """Copy the particles, so that both copies can go on independently."""
         other = copy.copy(self)
         other.model_states = self.model_states.fork()
         alone = self.proposal_states is self.model_states
@@ -157,7 +157,7 @@ class Population:
         return other
 
     def compact(self, *, always: bool = False) -> np.ndarray | None:
-        """Drop rows that no particle refers to, if there are many; returns P's rows that stay (None: all of them)."""
+        """Drop rows of the state tables that no particle refers to, if there are many; returns P's kept rows (None: all)."""
         if not always and max(self.model_states.used, self.proposal_states.used) <= self._compact_above:
             return None
         entities = self.particles.entities[: self.used]
@@ -176,7 +176,7 @@ class Population:
     def _compact_table(
         self, memory: np.ndarray, column: int, states: StateTable, also: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Keep the rows that entities (and ``also``) refer to: the rows that stay, and the new number of each old row."""
+        """Keep the rows that entities (and ``also``) refer to: the kept rows, and the new number of each old row."""
         # Row 0 of the memory refers to row 0.
         alive = np.arange(memory.shape[1]) <= self.particles.entities[: self.used, None]
         references = np.where(alive, memory[..., column], 0)

@@ -1,9 +1,9 @@
-"""Ask what a model knows before any word of a text: from the words before it alone, or from these and the mentions before it.
+"""States of a model before any word of a text: given the words before it alone, or also the mentions before it.
 
-:class:`PrefixStates` sends a particle filter through the text. Copies of it are kept at some words, so that a question about any
-word is answered by going on from the nearest copy before it, and a question about the next word by one step. Words to
-come change no answer: the proposal is the causal one, random numbers depend on the seed alone, and where the text ends is not
-known. :class:`MentionStates` reads along the mentions of the document instead, and keeps the states of some words.
+:class:`PrefixStates` runs a particle filter over the text and keeps copies of it at some words, so that a question about any word
+    is answered from the nearest copy before it, and a question about the next word by one step. Later words change no answer: the
+    proposal is the causal one, random numbers depend on the seed alone, and the length of the text is not used.
+    :class:`MentionStates` reads along the mentions of the document instead, and keeps the states of some words.
 """
 
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ LIGHTEST = 1e-4  # share of the weight below which a particle is left out of a b
 
 @dataclass(frozen=True)
 class Belief:
-    """Weighted states before a word, and the word's row in the tables; to be used before the next question.
+    """Weighted states before a word, and the word's row in the tables; valid until the next question.
 
-    :param first_spans: per state (N, 2), where each of its entities was mentioned first, in words.
+    :param first_spans: per state (N, 2), the first mention of each of its entities, in words.
     """
 
     weights: FloatArray
@@ -46,13 +46,13 @@ class Belief:
 
 
 def check_word(document: EncodedDocument, t: int) -> None:
-    """Refuse a question about a word that a text does not have."""
+    """Raise an error for a word that the text does not have."""
     if not 0 <= t < len(document):
         raise IndexError(f"there is no word {t} in a text of {len(document)}")
 
 
 class PrefixStates:
-    """Beliefs of a particle filter before each word, given the words before it."""
+    """States of a particle filter before each word, given the words before it."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class PrefixStates:
         self._latest = start.fork()
 
     def before(self, t: int) -> Belief:
-        """Give what is believed before word t (from 0)."""
+        """Return the weighted states before word t (from 0)."""
         check_word(self._document, t)
         self.advance(t)
         reached, sentence = self._latest, int(self._document.sentence[t])
@@ -91,7 +91,7 @@ class PrefixStates:
         return Belief(weights, states, spans, chunk.model, t - chunk.start)
 
     def advance(self, t: int) -> None:
-        """Read the words before t, for a question about it."""
+        """Read the words before t, in preparation of a question about t."""
         nearest = max(place for place in self._filters if place <= t)
         reached = self._latest
         if not nearest <= reached.position <= t:
@@ -103,13 +103,13 @@ class PrefixStates:
             reached.advance(chunk, end=position + self._networks[0].config.max_length + 2)
 
     def count_missing(self, t: int) -> int:
-        """Count the words that would have to be read for a question about word t."""
+        """Count the words that must be read to answer a question about word t."""
         places = [*self._filters, self._latest.position]
         return t - max(place for place in places if place <= t)
 
 
 def view_particle(reached: ParticleFilter, number: int, sentence: int) -> StoryState:
-    """Give the state of one particle before the next word, which is in this sentence; true until the filter goes on."""
+    """Return the state of one particle before the next word, which is in this sentence; valid until the filter goes on."""
     particles = reached.population.particles
     memory = particles.memory[number, 1 : int(particles.entities[number]) + 1]
     remaining = int(particles.remaining[number])
@@ -143,7 +143,7 @@ class MentionStates:
         self._firsts = np.flatnonzero(new)  # where entity 1, 2, … was mentioned first
 
     def before(self, t: int) -> Belief:
-        """Give what is known before word t (from 0): one state, which is certain."""
+        """Return the state before word t (from 0), with weight one."""
         check_word(self._document, t)
         if not self._kept:
             tables = self._readings.find(0, self._network).model
@@ -163,7 +163,7 @@ class MentionStates:
         return Belief(np.ones(1), (state,), (spans,), chunk.model, t - chunk.start)
 
     def _list_chunks(self, start: int, stop: int) -> Iterator[Chunk]:
-        """Give the tables of some words, chunk by chunk."""
+        """Yield the tables of some words, chunk by chunk."""
         while start < stop:
             chunk = self._readings.find(start, self._network)
             yield chunk.cut(start, min(chunk.stop, stop))

@@ -1,6 +1,6 @@
-"""Read a text for P and Q, chunk by chunk with a carry, as the tables that samplers and walks work on.
+"""Read a text with P and Q, chunk by chunk with a carry, and make the tables from which samplers compute.
 
-A chunk is a run of words that a network reads at a time. Networks that read from left to right carry their state from chunk to
+A chunk is a run of words that a network reads at a time. Networks read from left to right and carry their state from chunk to
 chunk, so the tables are those of the whole text.
 """
 
@@ -96,7 +96,7 @@ def make_tables(network: EntityNetwork, reading: HiddenStates) -> WordTables:
 
 
 def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
-    """Make one row, of the hidden state (D,) after a word, which updates entities and predicts the next word."""
+    """Make a table with one row, from the hidden state (D,) after a word, which updates entities and predicts the next word."""
     row = [np.zeros(1, dtype=np.int64)]
     return make_tables(network, HiddenStates([EncodedWords.of_ids([0])], h[None], row, row))
 
@@ -112,7 +112,7 @@ KEPT_WORDS = 8_192
 
 @dataclass(frozen=True)
 class Chunk:
-    """The tables of the words ``start`` … ``stop`` - 1 under P and under Q, or twice those of one network."""
+    """The tables of the words ``start`` … ``stop`` - 1 under P and under Q (the same table twice where P is its own proposal)."""
 
     start: int
     stop: int
@@ -133,18 +133,18 @@ class Chunk:
 
 @dataclass
 class _Progress:
-    """The place of one network in the text: its carry before some chunks, by their first words, and the tables that are kept."""
+    """One network's place in the text: its carry before some chunks, by their first words, and the cached tables."""
 
     carries: dict[int, Carry | None] = field(default_factory=lambda: {0: None})
     kept: OrderedDict[int, WordTables] = field(default_factory=OrderedDict)
 
 
 class Readings:
-    """Tables of the words of one text under any network; each network reads a chunk once, unless the text is too long to keep.
+    """Tables of the words of one text under any network; each network reads a chunk once, unless the text is too long to cache.
 
     :param size: words per chunk; a backbone that must bound its memory takes fewer (``Backbone.chunk_words``).
-    :param revisit: keep the carry before every chunk, so that a chunk whose tables were dropped is read again by itself and not
-        with all before it. A language model's carry has the keys and values of a window.
+    :param revisit: keep the carry before every chunk, so that a dropped chunk can be read again alone. A language model's carry
+        contains the keys and values of a window.
     """
 
     def __init__(self, document: EncodedDocument, *, size: int = READ_AT_ONCE, revisit: bool = False) -> None:
@@ -152,12 +152,12 @@ class Readings:
         self._progress: dict[EntityNetwork, _Progress] = {}
 
     def read(self, model: EntityNetwork, proposal: EntityNetwork | None = None) -> Iterator[Chunk]:
-        """Give all chunks in their order, under P and Q or under one network."""
+        """Yield all chunks in order, under P and Q or under one network."""
         for start in range(0, len(self._words), self._choose_size(model, proposal)):
             yield self.find(start, model, proposal)
 
     def find(self, t: int, model: EntityNetwork, proposal: EntityNetwork | None = None) -> Chunk:
-        """Give the chunk that word t is in."""
+        """Return the chunk that contains word t."""
         size = self._choose_size(model, proposal)
         start = t - t % size
         networks = dict.fromkeys((model, proposal or model))
@@ -165,7 +165,7 @@ class Readings:
         return Chunk(start, min(start + size, len(self._words)), tables[0], tables[-1])
 
     def get_carry(self, network: EntityNetwork) -> Carry | None:
-        """Give the carry after all words that a network has read, for what goes on from there."""
+        """Return the carry after all words that a network has read."""
         carries = self._progress[network].carries
         return carries[max(carries)]
 
@@ -173,7 +173,7 @@ class Readings:
         return min(self._size, *(network.backbone.chunk_words for network in (model, proposal or model)))
 
     def _get(self, network: EntityNetwork, start: int, size: int) -> WordTables:
-        """Give the tables of the chunk that begins at a word, from those that are kept or by reading it."""
+        """Return the tables of the chunk that begins at a word, from the cache or by reading it."""
         if network.training:
             raise ConfigError(
                 "a network that is used for inference must be in evaluation mode (network.eval())"
@@ -188,7 +188,7 @@ class Readings:
 
     @torch.no_grad()
     def _read_on(self, network: EntityNetwork, start: int, size: int) -> WordTables:
-        """Read a chunk given the carry before it; where that was dropped, from the nearest one before that is known."""
+        """Read a chunk, starting from the nearest earlier carry that is kept."""
         carries = self._progress[network].carries
         for place in range(max(place for place in carries if place <= start), start + 1, size):
             reading = network.backbone.read([self._words[place : place + size]], carries[place])
@@ -199,7 +199,7 @@ class Readings:
 
 
 def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:
-    """Take the tables of some of the words."""
+    """Return the tables of a range of words."""
     if start == 0 and stop == tables.tokens:
         return tables
     per_word = ("log_types", "queries", "length_scores", "gates", "states", "contexts", "words")
@@ -210,10 +210,10 @@ def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:
 
 
 class ReadText:
-    """A document on its way through a command: encoded once, read once by each network.
+    """A document in the course of a command: encoded once, read once by each network.
 
-    :param words: the model's words, :param encoded: the same as numbers, with the document's mentions, and
-        :param originals: the document's mention behind each span.
+    :param words: the model's words.  :param encoded: their numbers, with the document's mentions.
+    :param originals: the document's mention behind each span.
     """
 
     def __init__(
@@ -230,5 +230,5 @@ class ReadText:
         self.readings = readings or Readings(self.encoded)
 
     def with_mentions(self, document: Document) -> "ReadText":
-        """Put other mentions on the text, whose words and readings stay."""
+        """Replace the mentions of the text; its words and readings stay."""
         return ReadText(self.encoder, document, words=self.words, readings=self.readings)

@@ -92,7 +92,7 @@ def advance(  # type: ignore[no-untyped-def]
 def _choose_types(  # type: ignore[no-untyped-def]
     particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks
 ):
-    """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
+    """Eq. 3, where no mention is open; lists the particles that start a mention and returns their number."""
     t = segment.first + s
     remaining, mention_type, free = particles.remaining, particles.mention_type, choices.free
     log_p, log_q = choices.log_p, choices.log_q
@@ -131,9 +131,9 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices, starters,
     starting, scratch, candidates, counts, new_rows, ranks,
 ):  # fmt: skip
-    """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it.
+    """Eq. 4: each particle that starts a mention draws one of its entities of the type, or a new one (eq. 7).
 
-    Returns how many starters there are after those that split off.
+    Returns the number of these particles, including those that split off.
     """
     t, position = segment.first + s, segment.position + s
     memory = particles.memory
@@ -194,7 +194,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
-    """Give the row of an entity of type k that is new at this word, which the particles of an island share."""
+    """Return the row of an entity of type k that is new at this word, which the particles of an island share."""
     if new_rows[k] < 0:
         new_rows[k] = create_entity(P.sigma, P.means, P_rows.vectors, P_rows.used, k, noise)
     return new_rows[k]
@@ -220,7 +220,7 @@ def _score_candidates(  # type: ignore[no-untyped-def]
 def _expect_referents(  # type: ignore[no-untyped-def]
     particles, P, P_rows, segment, s, i, mention, new_rows, scratch, candidates, choices
 ):
-    """Note the entropy of P over a particle's referents, given that a mention starts; returns log P of a new one of any type."""
+    """Record the entropy of P over a particle's referents, given that a mention starts; return log P of any new one."""
     t, stamp = segment.first + s, segment.position + s + 1
     log_start = np.log1p(-np.exp(np.float64(P.log_types[t, 0])))
     entropy, new = 0.0, 0.0
@@ -304,9 +304,9 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, copies, c
 def _choose_lengths(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices, starters, scratch, counts, ranks,
 ):  # fmt: skip
-    """Eq. 5: each starter draws the length of its mention.
+    """Eq. 5: draw the length of each new mention.
 
-    No mention is longer than the words that are left; all lengths that reach the end are one choice, "at least".
+    No mention is longer than the remaining words; all lengths that reach the end are one choice, "at least".
     """
     left = segment.end - segment.position - s
     p_lengths, q_lengths = P_rows.lengths, Q_rows.lengths
@@ -343,7 +343,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
-    """Compute the log-probabilities of lengths for a row, unless they are known; returns for how many rows they are."""
+    """Compute the log-probabilities of lengths for a row, unless they are cached; returns the number of cached rows."""
     stamp = segment.position + s + 1
     if rows.measured_at[row] == stamp:
         return filled
@@ -369,9 +369,9 @@ def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, makes_arrays=False)
 def _pair_words(particles, rows, types, segment, s, choices):  # type: ignore[no-untyped-def]
-    """Note the place in its mention and the e_current that each particle predicts the word from, once for those that share both.
+    """Record the place in its mention and the e_current from which each particle predicts the word, once for each pair.
 
-    Places are numbered as by ``find_mention_positions``, where P tells them apart.
+    Places are numbered as by ``find_mention_positions``, where P has vectors for them.
     """
     stamp, places = segment.position + s + 1, rows.paired_at.shape[1]
     most = (places - 1) // (2 * types)
@@ -392,7 +392,7 @@ def _pair_words(particles, rows, types, segment, s, choices):  # type: ignore[no
 
 @njit(nogil=True, makes_arrays=False)
 def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
-    """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
+    """Step 5 of the story: update the entity of an open mention. Also record R, E and L of this word."""
     t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
     memory, remaining, mention_type = particles.memory, particles.remaining, particles.mention_type
     entity, current, sentence = particles.entity, particles.current, segment.sentence[s]

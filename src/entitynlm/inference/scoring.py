@@ -22,9 +22,9 @@ SCORED_WORDS = 4_000  # words scored at once: long enough to be fast, short enou
 class AnalysisScore(Result):
     """Log-probabilities (nats) of a document's variables, per word of the model's word sequence.
 
-    ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (inside a mention, outside of one) has log-probability zero.
-    ``words`` are the words as the model saw them, ``origin`` the document's token behind each (-1: a sentence end). ``left_out``
-    counts the mentions that the flat model does not see, or not as they were, by the reason ("nested", "cut" …).
+    ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (R inside a mention, L outside of one) has log-probability zero.
+    ``words`` are the model's words, ``origin`` the document's token behind each (-1: a sentence end). ``left_out`` counts the
+    mentions that the model does not see, or sees changed, by reason ("nested", "cut" …).
     """
 
     id: str
@@ -63,13 +63,13 @@ def score_document(
 
 
 def score_baseline(network: LanguageModel, document: EncodedDocument) -> np.ndarray:
-    """Give (T,) log p(x_t | x_<t) in nats by the language model without entities, the baseline that a model carries."""
+    """Return (T,) log p(x_t | x_<t) in nats by the model's baseline, a language model without entities."""
     return _score_by_windows(network, document)[3]
 
 
 @torch.no_grad()
 def _score_by_windows(network: Network, document: EncodedDocument) -> list[np.ndarray]:
-    """Score windows one after the other, each given what the one before left behind: (T,) of R, E, L and X."""
+    """Score windows one after the other, each given the states after the one before: (T,) of R, E, L and X."""
     network.eval()
     carried: Carried | None = None
     found: list[list[np.ndarray]] = [[np.zeros(0)] for _ in range(4)]
@@ -82,9 +82,9 @@ def _score_by_windows(network: Network, document: EncodedDocument) -> list[np.nd
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:
-    """Give (V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
+    """Return (V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
 
-    Each analysis is a particle, on an island of its own, that is forced to take it, so what analyses share is computed once.
+    Each analysis is a particle, on an island of its own, whose choices are forced, so what analyses share is computed once.
     """
     config = FilterConfig(islands=analyses.shape[1], share=1.0)
     particle_filter = ParticleFilter(network, network, config, np.random.SeedSequence(0))

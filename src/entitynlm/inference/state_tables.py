@@ -1,12 +1,12 @@
-"""Keep the states of entities in one flat table that grows, and the arrays that the compiled sampler reads.
+"""States of entities in one flat table that grows, and the arrays that the compiled sampler reads.
 
-A particle never owns a vector. Vectors are rows of a table that only grows; a particle's entity is a row number.
-Copying a particle therefore copies a few integers per entity, particles that descend from one another share every row
-that they inherited, and what is computed from a row at one word (its score as a candidate, its lengths, its
-successor) is computed once for all particles: each row carries a stamp that says at which word these values are from.
+Vectors are rows of this table; a particle's entity is a row number. So copying a particle copies a few integers per entity,
+particles with a common ancestor share its rows, and what is computed from a row at one word (its score as a candidate, its
+lengths, its successor) is computed once for all particles: each row has a stamp with the word at which its cached values were
+computed.
 
-Rows that no particle refers to any more are dropped from time to time (:meth:`StateTable.compact`), so that a table's
-size depends on how many entities are alive and not on how long the text is.
+Rows that no particle refers to are dropped from time to time (:meth:`StateTable.compact`), so that a table's size depends on the
+number of live entities and not on the length of the text.
 """
 
 import copy
@@ -47,7 +47,7 @@ def create_entity(sigma, means, vectors, used, k, noise):  # type: ignore[no-unt
 
 @njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
-    """Put a vector on the unit ball, given its squared length."""
+    """Project a vector to the unit sphere, given its squared length."""
     factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
     for d in range(vectors.shape[1]):
         vectors[row, d] *= factor
@@ -69,7 +69,7 @@ def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-
 
 @njit(nogil=True, makes_arrays=False)
 def update_row_once(gates, states, t, vectors, used, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
-    """Give the row of the state after the word, which is made once for all particles that share ``row``."""
+    """Return the row of the state after the word, which is computed once for all particles that share ``row``."""
     if updated_at[row] == stamp:
         return updated_to[row]
     new = used[0]
@@ -128,10 +128,10 @@ class Rows(NamedTuple):
 
 
 class StateTable:
-    """Every state that an entity was in, under one network: of a population's particles, or of a story.
+    """All states of entities under one network, of a population's particles or of a story.
 
-    :param particles: for which lengths may have to be measured at one word.
-    :param places: of words in (or out of) mentions that P tells apart.
+    :param particles: largest number of rows whose lengths are computed at one word.
+    :param places: number of places in (or outside of) mentions that P distinguishes.
     """
 
     def __init__(self, tables: WordTables, particles: int = 0, places: int = 1) -> None:
@@ -182,7 +182,7 @@ class StateTable:
         return self.used - 1
 
     def fork(self) -> "StateTable":
-        """Copy the rows; what was remembered about them for a word is left behind."""
+        """Copy the rows, without values cached for a word."""
         other = copy.copy(self)
         old, size = self.rows, self.used + self.fixed
         other.rows = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.paired_at.shape[1])
@@ -193,7 +193,7 @@ class StateTable:
     def compact(self, live: np.ndarray) -> np.ndarray:
         """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old row.
 
-        Rows move within the memory that is there: fresh memory would cost more than the move.
+        Rows are moved within their memory, because allocating new memory would cost more.
         """
         rows, used = self.rows, self.used
         numbers = np.zeros(used, dtype=np.int64)
@@ -211,7 +211,7 @@ class StateTable:
 
     @staticmethod
     def _allocate(size: int, width: int, dtype: np.dtype, places: int) -> Rows:
-        """Allocate room for ``size`` rows, about which nothing is remembered."""
+        """Allocate ``size`` rows, without cached values."""
 
         def stamps() -> np.ndarray:
             return np.zeros(size, dtype=np.int32)

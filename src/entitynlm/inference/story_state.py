@@ -1,11 +1,11 @@
-"""The state of a story between two words: what is expected next, and what state follows an observed word.
+"""The state of a story between two words: the distribution over what comes next, and the state after an observed word.
 
-All that goes through a story word by word is built on :class:`StoryState`: generation, entity prediction, referent surprisal. It
-is immutable: successive states share one table of entity vectors that only grows, and each holds row numbers, so any number of
-continuations may branch off from it.
+Generation, entity prediction and referent surprisal go through a story word by word by :class:`StoryState`. It is immutable:
+successive states share one growing table of entity vectors, and each holds row numbers, so that any number of continuations may
+branch off from it.
 
-What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.readings.WordTables`: of the tables of
-one reading where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
+The values of a word are row ``at`` of :class:`~entitynlm.inference.readings.WordTables`: of a reading's tables where the text is
+known, or of a table with a single row, made from the latest hidden state, where it is generated.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ NOISE_WORDS = 512
 
 @dataclass(frozen=True)
 class StoryState:
-    """See the module's text. N entities, numbered from 1 in order of first mention.
+    """See the module's docstring. N entities, numbered from 1 in order of first mention.
 
-    :param rows: (N,) the row of each entity's state in ``states``, and :param current: that of e_current (0: none yet).
+    :param rows: (N,) row of each entity's state in ``states``, and :param current: row of e_current (0: none yet).
     :param open_type: R of the open mention, which has ``history.remaining`` words to come; 0 where none is open.
     :param starts: whether the open mention starts with the next word.
-    :param sentence: the sentence of the next word.  :param previous: the word before it (-1: none).
+    :param sentence: sentence of the next word.  :param previous: word before it (-1: none).
     :param gate: δ of equation 8 at the last word; nan if that was in no mention.
-    :param pieces: of the word before, where words have several.  :param carry: what the backbone carries on.  :param hidden: a
-        table whose only row has the latest hidden state; all three only where words are generated.
+    :param pieces: pieces of the last word, where words have several.  :param carry: the backbone's carry.  :param hidden: table
+        whose only row has the latest hidden state; all three only where words are generated.
     """
 
     network: EntityNetwork
@@ -75,7 +75,7 @@ class StoryState:
     def begin(
         cls, network: EntityNetwork, tables: WordTables, sentence: int = 0, **generated: Any
     ) -> StoryState:
-        """Give the state before the first word; the tables may be those of any words.
+        """Return the state before the first word; the tables may be those of any words.
 
         :param generated: ``carry`` and ``hidden``, where words are generated.
         """
@@ -93,9 +93,9 @@ class StoryState:
         return total
 
     def expect(self, tables: WordTables, at: int, new_entities: np.ndarray | None = None) -> Expectation:
-        """Equations 3 and 4 before a word at which R is free.
+        """Equations 3 and 4 before a word where R is free.
 
-        :param new_entities: (K, D) the vector that a new entity of each mention type would have; None: without noise.
+        :param new_entities: (K, D) vector of a new entity of each mention type; None: without noise.
         """
         if new_entities is None:
             new_entities = self.states.rows.vectors[1 : self.states.fixed]
@@ -115,7 +115,7 @@ class StoryState:
     def choose(self, r: int, e: int, l: int, new_entity: np.ndarray | None = None) -> StoryState:
         """Steps 1 and 2 of the generative story (section 2.2): a mention of ``e`` that starts with the next word, or none.
 
-        :param new_entity: the vector of a new entity (number N + 1); None: that of its type without noise.
+        :param new_entity: vector of a new entity (number N + 1); None: without noise.
         """
         if not r:
             return self
@@ -126,9 +126,9 @@ class StoryState:
         return replace(self, rows=rows, history=history, current=int(rows[e - 1]), open_type=r, starts=True)
 
     def read(self, x: int, tables: WordTables, at: int, sentence: int | None = None) -> StoryState:
-        """Steps 4 to 6: the word itself, whose own hidden state is in the tables.
+        """Steps 4 to 6: read the word itself, whose own hidden state is in the tables.
 
-        :param sentence: the sentence of the word after it; None: the same.
+        :param sentence: sentence of the word after it; None: the same.
         """
         history, rows, current, gate = self.history, self.rows, self.current, float("nan")
         if history.remaining:
@@ -158,13 +158,13 @@ class StoryState:
         new_entity: np.ndarray | None = None,
         sentence: int | None = None,
     ) -> StoryState:
-        """Give the state after a word with its analysis, (x, r, e, l); see :meth:`choose` and :meth:`read`."""
+        """Return the state after a word with its analysis, (x, r, e, l); see :meth:`choose` and :meth:`read`."""
         x, r, e, l = word
         chosen = self if self.history.remaining else self.choose(r, e, l, new_entity)
         return chosen.read(x, tables, at, sentence)
 
     def add_entity(self, mention_type: int, vector: np.ndarray) -> StoryState:
-        """Add an entity that is known though the story did not mention it."""
+        """Add an entity that the story has not mentioned."""
         row = self.states.append(vector)
         past, far = self.history, (64, 3, 8)  # as if mentioned some time before: words, sentences, mentions
         since = past.position - far[0], self.sentence - far[1], past.mentions - far[2]
@@ -176,7 +176,7 @@ class Expectation:
     """The distribution over what comes next where R is free: no mention, one of N known entities, or a new one of K types.
 
     :param log_types: (1 + K,) log p(R).
-    :param log_entities: (N + K,) log p(E | R) of each candidate given its type; :param types: (N + K,) these types.
+    :param log_entities: (N + K,) log p(E | R) of each candidate given its type; :param types: (N + K,) types of candidates.
     """
 
     state: StoryState
@@ -189,12 +189,12 @@ class Expectation:
 
     @property
     def known(self) -> int:
-        """N."""
+        """N, the number of known entities."""
         return len(self.state.rows)
 
     @property
     def distances(self) -> np.ndarray:
-        """(4, N) how far the known entities are, in the order of ``QUANTITIES``."""
+        """(4, N) distances of the known entities, in the order of ``QUANTITIES``."""
         return self.state.history.measure(self.state.sentence)
 
     @property
@@ -225,7 +225,7 @@ class Expectation:
 
 
 class ReadingStep(NamedTuple):
-    """One word of a text that is read along its analysis: the states around it, its row, and the new entities at it."""
+    """One word of a text read along its analysis: the states before and after it, its row, and its candidate new entities."""
 
     before: StoryState
     after: StoryState
@@ -245,10 +245,10 @@ def read_along(
 ) -> Iterator[ReadingStep]:
     """Read a document along its own analysis, word by word.
 
-    :param chunks: of the document under the network (``Readings.read``), in their order.
-    :param noise: of new entities; by default the fixed one, so that the figures are those of ``score_document``.
+    :param chunks: chunks of the document under the network (``Readings.read``), in order.
+    :param noise: noise of new entities; by default the fixed one, so that the figures are those of ``score_document``.
     :param starts_only: draw noise only where a mention starts.
-    :param state: before the first word of the chunks, where these are not the first ones.
+    :param state: state before the first word of the chunks, unless that is the first word of the text.
     """
     noise = noise or FixedNoise()
     x, r, e, l = (values.tolist() for values in (document.x, document.r, document.e, document.l))

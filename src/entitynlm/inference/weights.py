@@ -1,4 +1,4 @@
-"""Weights of particles, always as logarithms, and resampling: which particles live on, and how often."""
+"""Weights of particles, always as logarithms, and resampling."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ def log_sum_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
 
 
 def log_mean_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
-    """log of the mean weight, over *all* the weights there are, those of zero included."""
+    """log of the mean weight over *all* weights, zeros included."""
     values = np.asarray(log_weights, dtype=np.float64)
     return log_sum_exp(values, axis) - np.log(values.shape[axis])
 

@@ -1,7 +1,7 @@
-"""Note the filtered posterior over R, E and L at each word: given the words up to it and none after.
+"""Record the filtered posterior over R, E and L at each word: given the words up to it and none after.
 
-A particle filter's weights after word t are that posterior. Entities are numbered by each particle for itself; particles agree on
-the word at which an entity was first mentioned, so that is its name here.
+It is given by a particle filter's weights after word t. Particles number their entities independently, so an entity is identified
+here by the word at which it was first mentioned.
 """
 
 from typing import NamedTuple
@@ -16,9 +16,9 @@ LIKELIEST = 4  # entities that are kept of each word, with their probabilities
 
 
 class Beliefs(NamedTuple):
-    """Posteriors at each of T words, by each of R independent populations.
+    """Posteriors at each of T words, in each of R independent populations.
 
-    What is about a mention is its mean over the particles in which one starts here (0: none does).
+    Values about a mention are means over the particles in which a mention starts here (0: in none).
     """
 
     drawn: FloatArray  # (R, T) mean of P / Q of the choices at t, before the word is scored: 1 but for chance
@@ -33,7 +33,7 @@ class Beliefs(NamedTuple):
 
 
 class BeliefObserver:
-    """Notes what the particles of a filter believe at each word (``ParticleFilter``'s ``observer``)."""
+    """Records the posteriors of a filter at each word (``ParticleFilter``'s ``observer``)."""
 
     def __init__(self, repeats: int, words: int) -> None:
         figures = (np.zeros((repeats, words)) for _ in range(6))

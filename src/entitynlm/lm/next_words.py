@@ -1,7 +1,7 @@
-"""Describe what was expected in the place of each word: entropy over the next word, rank of the word that came, likeliest words.
+"""Describe the distribution in the place of each word: entropy over the next word, rank of the observed word, likeliest words.
 
-The distribution is that of ``surprisal``: P's, summed over the ways to go on (no mention, or one of each entity) as they are
-given or sampled; that of the language model alone while its entity side is untrained. Where a word has several pieces, it is the
+It is the distribution of ``surprisal``: P's, summed over the ways to continue (no mention, or a mention of each entity), given or
+sampled; or that of the language model alone if the entity side is untrained. Where words have several pieces, it is the
 distribution over the first piece of the next word.
 """
 
@@ -29,9 +29,9 @@ def add_expected(row_type: type, top: int) -> type:
 
 
 class NextWords:
-    """Collects these columns for the words of one text, in the order in which they are read.
+    """Collects these columns for the words of one text, in reading order.
 
-    :ivar columns: by the word's place; a word without a piece of its own has none.
+    :ivar columns: columns by the word's place; a word without a piece of its own has none.
     """
 
     def __init__(self, network: EntityNetwork, tokenizer: Tokenizer, top: int, unit: float) -> None:
@@ -40,7 +40,7 @@ class NextWords:
 
     @torch.no_grad()
     def note(self, tables: WordTables, ways: Ways) -> None:
-        """Note the distribution at one word, the mean over the ways to go on there."""
+        """Record the distribution at one word, averaged over the ways to continue there."""
         words, device = tables.words, self.network.W_r.device
         index, _ = words.expand(np.array([ways.row]))
         if not len(index):
@@ -63,7 +63,7 @@ class NextWords:
     def note_segment(
         self, segment: WeighedSegment, tables: WordTables, row: int, position: int, vectors: np.ndarray
     ) -> None:
-        """Note the distributions at the words of a segment of a particle filter, whose first one has this row and position.
+        """Record the distributions at the words of a particle filter's segment, whose first word has this row and position.
 
         A particle counts by its weight before the word, corrected for having been drawn from Q and not from P.
         """
@@ -86,7 +86,7 @@ class NextWords:
             self.note(tables, Ways(position + s, row + s, log_probs, at, vectors[choices.pair_rows[kept]]))
 
     def note_language_model(self, readings: Readings) -> None:
-        """Note the distributions of the language model alone."""
+        """Record the distributions of the language model alone."""
         nobody = np.zeros((1, self.network.config.hidden_size), dtype=np.float32)
         for chunk in readings.read(self.network):
             for row in range(len(chunk)):

@@ -1,11 +1,11 @@
 """Measure the surprisal of every token and of every referent of a text, as tables for experiments.
 
-A token's surprisal is -log p(x_t | what came before). What came before is the words alone, and mentions are sampled and summed
-out (``surprisal_words``); or, where the document's own mentions are to be used, the words and the mentions before
-(``referents``), which is exact. A mention's surprisal is that of its referent, given that a mention starts.
+A token's surprisal is -log p(x_t | context). The context is the words alone, with mentions summed out by sampling
+(``surprisal_words``); or, where the document's own mentions are used, the words and the mentions before (``referents``), which is
+exact. A mention's surprisal is that of its referent, given that a mention starts.
 
-Where mentions are sampled, all figures of tokens are those of a reader who has got as far as that word (``filtering``): the table
-of a text's beginning is the beginning of its table.
+Where mentions are sampled, all figures of tokens are those of a reader who has got as far as that word (``filtering``): a
+beginning of the text has the same table.
 """
 
 import bisect
@@ -51,10 +51,10 @@ ALIKE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRow:
-    """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
+    """One token; the first four fields are lm-zoo's columns, None stands for "not available".
 
-    ``docs/howto-surprisal.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of this very word too:
-    ``spelling`` is the part of it that is due to how the word is spelled. With an open vocabulary both are None.
+    ``docs/howto-surprisal.md`` explains the columns. Where ``oov`` is true, ``surprisal`` includes the word's spelling, which
+    ``spelling`` gives separately. With an open vocabulary both are None.
     """
 
     sentence_id: int
@@ -79,7 +79,7 @@ class TokenRow:
 
 
 def get_token_row(top_words: int) -> type[TokenRow]:
-    """Get the type of rows of tokens, with the columns of ``next_words`` where so many likely words are asked for."""
+    """Return the type of rows of tokens, with the columns of ``next_words`` if ``top_words`` is above 0."""
     return add_expected(TokenRow, top_words) if top_words else TokenRow
 
 
@@ -87,7 +87,7 @@ def get_token_row(top_words: int) -> type[TokenRow]:
 class MentionRow:
     """One mention; ``docs/howto-surprisal.md`` explains the columns.
 
-    Mentions of the document have an end; where one is found on the way, at its first word, it has not.
+    Mentions of the document have an end; a mention found on the way, at its first word, has none.
     """
 
     sentence_id: int
@@ -144,7 +144,7 @@ class Surprisal(Result):
 
     @property
     def total(self) -> float:
-        """The surprisal of all words that are rows: sentence ends are not."""
+        """The sum of surprisal over the rows of tokens, so without sentence ends."""
         return math.fsum(row.surprisal for row in self.tokens if row.surprisal is not None)
 
     @property
@@ -170,7 +170,7 @@ def make_frame(row_type: type, rows: Sequence[Any]) -> Any:
 
 
 def put_before(given: str, document: Document) -> tuple[Document, int]:
-    """Put a text before that of a document, as if both were one, and count its characters."""
+    """Join two texts into one, and count the characters of the first."""
     if not given:
         return document, 0
     if document.text is None or document.mentions:
@@ -294,7 +294,7 @@ class _RowWriter:
         self.ordinary = frozenset(known)  # without mentions, words to come are not looked at
 
     def write_tokens(self) -> list[TokenRow]:
-        """Write one row per token, those that the model drops included."""
+        """Write one row per token, also for tokens that the model does not read."""
         encoded = self.text.encoded
         owners: dict[int, str] = {}
         for mention in reversed(self.document.mentions):  # of nested ones the outermost is the first
@@ -328,7 +328,7 @@ class _RowWriter:
         )
 
     def _describe_reader(self, place: int | None, owner: str | None) -> dict[str, Any]:
-        """Fill the columns about mentions: as given, or by the filtered posterior at this word."""
+        """Fill the columns about mentions: from the given mentions, or from the filtered posterior at this word."""
         found: dict[str, Any] = {"entity": owner if self.given else None}
         if place is None:
             return found
@@ -358,12 +358,12 @@ class _RowWriter:
         return offsets[first][0] - self.before, offsets[last][1] - self.before
 
     def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
-        """Take a word's value in the unit asked for; None where there is no word or no value."""
+        """Return a word's value in the unit asked for; None without a word or a value."""
         value = math.nan if place is None else float(values[place])
         return None if math.isnan(value) else 0.0 + factor * value
 
     def write_found_mentions(self) -> list[MentionRow]:
-        """List mentions by the filtered posterior: where one starts more probably than not, given the words so far."""
+        """List the mentions that start, by the filtered posterior, with a probability above one half, given the words so far."""
         if self.reader is None:
             return []
         rows: list[MentionRow] = []

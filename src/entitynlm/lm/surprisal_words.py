@@ -1,10 +1,9 @@
-"""Estimate log p(x_t | x_<t) of every word without an annotation: with entities, by sampling, and without their help.
+"""Estimate log p(x_t | x_<t) of every word without annotation: with entities, by sampling, and without entities.
 
-With entities it is a particle filter that also notes what its particles believe about mentions (``filtering``). A word's estimate
-is the mean of the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread.
-(``estimate_log_prob`` instead follows the repeat with the largest P(x_1 … x_t): on a novel one repeat would stand for all;
-docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), otherwise the language model that P
-is built on, alone.
+With entities a particle filter also records what its particles believe about mentions (``filtering``). A word's estimate is the
+mean of the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread. (``estimate_log_prob``
+instead follows the repeat with the largest P(x_1 … x_t): on a novel one repeat would stand for all; docs/decisions/081.) Without
+entities it is the model's LSTM baseline (``rnnlm``), or else the language model under P.
 """
 
 import math
@@ -123,12 +122,11 @@ def estimate_words(
 
 
 def combine_repeats(log_evidence: FloatArray, drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(T,) log p(x_t | x_<t), from (R, T) log P(x_1 … x_t) of repeats, and (R, T) how far each repeat's -log p is from it.
+    """(T,) log p(x_t | x_<t), from (R, T) log P(x_1 … x_t) of repeats, and (R, T) deviations of each repeat's -log p from it.
 
-    A word's probability is the mean of the repeats' conditionals. Part of their chance is that of the choices before the word,
-    which (R, T) ``drawn`` shows: its mean is known to be 1, so half of its logarithm is taken out (a control variate). What
-    is left may still be above 1 by chance, and is cut there. Distances are by the delta method. log P(X) of the run is the sum
-    over words.
+    A word's probability is the mean of the repeats' conditionals. Part of their variance is due to the choices before the word,
+    shown by (R, T) ``drawn``, whose mean is known to be 1, so half of its logarithm is subtracted (a control variate). A result
+    above 1, possible by chance, is cut. Deviations are by the delta method. log P(X) of the run is the sum over words.
     """
     conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
     log_means, shares = log_mean_exp(conditionals, axis=0), drawn.mean(axis=0)
@@ -143,9 +141,9 @@ def score_without_entities(
     readings: Readings | None = None,
     estimates: WordEstimates | None = None,
 ) -> tuple[FloatArray, Source]:
-    """Give (T,) log p(x_t | x_<t) in nats without the help of entities, and what it was measured by.
+    """Return (T,) log p(x_t | x_<t) in nats without entities, and the name of the model that gives it.
 
-    :param estimates: with entities, which may have computed the language model's output layer already.
+    :param estimates: estimates with entities, which may have computed the language model's output layer already.
     """
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
@@ -158,7 +156,7 @@ def score_without_entities(
 def score_by_backbone(
     network: EntityNetwork, document: EncodedDocument, readings: Readings | None = None
 ) -> FloatArray:
-    """Score words by the backbone alone, with nothing added to its states."""
+    """Score words by the backbone alone, without entities."""
     network.eval()
     found = [np.zeros(0)]
     for chunk in (readings or Readings(document)).read(network):

@@ -83,7 +83,7 @@ class WordScorer:
         self.without_entities: list[float] = []
 
     def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
-        """Give (K,) log-probabilities of a segment's words, for every pair that there is; ``tables`` are P's."""
+        """Return (S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
         used = int(choices.pairs[0])
         columns = (choices.pair_words, choices.pair_places, choices.pair_rows)
         pairs = WordPairs(*(column[:used] for column in columns))
@@ -92,12 +92,12 @@ class WordScorer:
     def _score_pairs(
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
-        """Give (K,) log-probabilities of the pairs' words."""
+        """Return (K,) log-probabilities of the pairs' words."""
         words = segment.first + pairs.words.astype(np.int64)
         return score_words(self.network, tables, words, states.vectors[pairs.rows], pairs.places)
 
     def keep(self, rows: np.ndarray) -> None:
-        """Follow a state table that dropped all other rows."""
+        """Keep only these rows of the cache, after the state table has dropped all others."""
 
     def fork(self) -> "WordScorer":
         """Make a scorer of the same network for another state table."""
@@ -278,7 +278,7 @@ def shift_and_exponentiate(scores, start, stop, exponentials, bits):  # type: ig
 
 @njit(nogil=True, fastmath=FAST)
 def _score_classes(u, exp_u, v, exp_v, classes, x, words, contexts, rows, scores):  # type: ignore[no-untyped-def]
-    """Give log p(class of the word) of every pair."""
+    """log p(class of the word) of every pair."""
     for k in range(len(rows)):
         t, row, c = contexts[k], rows[k], classes[x[words[k]]]
         total = exp_u[t, 0] * exp_v[row, 0]
@@ -290,7 +290,7 @@ def _score_classes(u, exp_u, v, exp_v, classes, x, words, contexts, rows, scores
 
 @njit(nogil=True)
 def _add_carefully(u, t, v, row):  # type: ignore[no-untyped-def]
-    """log Σ_c exp(u_c + v_c), the plain way."""
+    """log Σ_c exp(u_c + v_c), less the largest summand, where the product of exponentials would underflow."""
     highest = u[t, 0] + v[row, 0]
     for j in range(1, u.shape[1]):
         highest = max(highest, u[t, j] + v[row, j])
