@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, settings
 
 from entitynlm.explorer.application import make_app
 from entitynlm.explorer.jobs import Job
-from entitynlm.explorer.texts import LateModel, Text, TextShelf
+from entitynlm.explorer.texts import LazyModel, Text, TextShelf
 from support.explorer import SMALL, TOKEN
 
 schemathesis = pytest.importorskip("schemathesis")
 
 
-def leave(model: LateModel, text: Text, job: Job) -> None:
+def leave(model: LazyModel, text: Text, job: Job) -> None:
     """Measure nothing: what is tested is the border, not the model."""
 
 
@@ -22,7 +22,7 @@ def refuse() -> Any:
 
 
 app = make_app(
-    TextShelf(LateModel(SMALL, refuse), leave, most_words=3000), token=TOKEN, hosts=["127.0.0.1:1"]
+    TextShelf(LazyModel(SMALL, refuse), leave, most_words=3000), token=TOKEN, hosts=["127.0.0.1:1"]
 )
 HEADERS = {"X-Explorer-Token": TOKEN, "Host": "127.0.0.1:1"}
 schema = schemathesis.openapi.from_dict(app.openapi())

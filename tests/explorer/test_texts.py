@@ -7,7 +7,7 @@ import pytest
 
 from entitynlm.errors import Busy, ModelError
 from entitynlm.explorer.jobs import Job, JobQueue
-from entitynlm.explorer.texts import LateModel, Missing, Text, TextShelf, Version, hold
+from entitynlm.explorer.texts import LazyModel, Missing, Text, TextShelf, Version, hold
 from entitynlm.text.document import Document
 from support.explorer import SMALL, wait_until
 
@@ -16,12 +16,12 @@ def make_text(words: str) -> Document:
     return Document("d", tuple(words.split()))
 
 
-def leave(model: LateModel, text: Text, job: Job) -> None:
+def leave(model: LazyModel, text: Text, job: Job) -> None:
     """Measure nothing."""
 
 
 def make_empty_shelf(**limits: int) -> TextShelf:
-    return TextShelf(LateModel(SMALL, lambda: pytest.fail("it was loaded")), leave, **limits)
+    return TextShelf(LazyModel(SMALL, lambda: pytest.fail("it was loaded")), leave, **limits)
 
 
 def test_the_text_that_was_used_least_recently_makes_room() -> None:
@@ -95,7 +95,7 @@ def test_the_model_is_loaded_once_when_it_is_asked_for() -> None:
             raise ModelError("it is broken")
         return "a model"
 
-    model = LateModel("mine", load)
+    model = LazyModel("mine", load)
     assert calls == []
     with pytest.raises(ModelError, match="broken"):
         model.get()

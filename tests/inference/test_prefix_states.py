@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from entitynlm.inference import prefix_states, readings
-from entitynlm.inference.prefix_states import Belief, PrefixStates
+from entitynlm.inference.prefix_states import PrefixStates, WeightedStates
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.entitynlm import EntityNetwork
 from support.small_models import make_document, make_network
@@ -23,7 +23,7 @@ def make_states(networks: tuple[EntityNetwork, EntityNetwork], length: int = len
     return PrefixStates(*networks, make_document(WORDS[:length], [], SENTENCES[:length]), particles=12)
 
 
-def summarise(belief: Belief) -> list[tuple[float, int, float]]:
+def summarise(belief: WeightedStates) -> list[tuple[float, int, float]]:
     """Numbers that would differ if anything did."""
     return [
         (float(weight), len(state.rows), float(state.expect(belief.tables, belief.at).log_probs.sum()))
@@ -31,7 +31,7 @@ def summarise(belief: Belief) -> list[tuple[float, int, float]]:
     ]
 
 
-def assert_same(one: Belief, other: Belief) -> None:
+def assert_same(one: WeightedStates, other: WeightedStates) -> None:
     assert np.allclose(summarise(one), summarise(other), atol=1e-9)
     assert all(np.array_equal(*pair) for pair in zip(one.first_spans, other.first_spans, strict=True))
 

@@ -11,7 +11,7 @@ from typing import Any
 from entitynlm.api import load
 from entitynlm.explorer.application import make_app
 from entitynlm.explorer.security import list_hosts
-from entitynlm.explorer.texts import LateModel, TextShelf, measure_text
+from entitynlm.explorer.texts import LazyModel, TextShelf, measure_text
 
 SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"
@@ -22,7 +22,7 @@ WHY_NOT = "the browser tests need Chromium: apt-get install chromium chromium-dr
 
 
 def make_shelf(name: str = SMALL, **limits: int) -> TextShelf:
-    return TextShelf(LateModel(name, lambda: load(name)), measure_text, **limits)
+    return TextShelf(LazyModel(name, lambda: load(name)), measure_text, **limits)
 
 
 @contextmanager

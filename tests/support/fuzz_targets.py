@@ -267,12 +267,12 @@ class Explorer:
     def __init__(self) -> None:
         import entitynlm
         from entitynlm.explorer.application import make_app
-        from entitynlm.explorer.texts import LateModel, TextShelf
+        from entitynlm.explorer.texts import LazyModel, TextShelf
         from entitynlm.model.pretrained import save_pretrained
         from support.small_bundles import make_bundle
 
         save_pretrained(make_bundle()[0], make_folder("http"))
-        model = LateModel("small", lambda: entitynlm.load(make_folder("http")))
+        model = LazyModel("small", lambda: entitynlm.load(make_folder("http")))
         model.get()
         self.shelf = TextShelf(model, lambda *_: None, most_words=100)
         self.app = make_app(self.shelf, token=TOKEN.decode(), hosts=["h"])

@@ -119,7 +119,7 @@ def link_mentions(
 
     :param types: known types of entities, for mentions that already had an entity.
     """
-    joined_twice = find_run_together(discourse.document, found.spans)
+    joined_twice = find_adjacent_mentions(discourse.document, found.spans)
     rows = [row for row in found.sure.nonzero().squeeze(1).tolist() if found.spans[row] not in joined_twice]
     first = resolver.cluster(discourse, found, rows, IdentityRules(discourse, found.take_spans(rows)))
     if not rows:
@@ -153,7 +153,7 @@ def link_mentions(
     return resolver.cluster(discourse, found, rows, rules)
 
 
-def find_run_together(document: Document, spans: Sequence[Span]) -> set[Span]:
+def find_adjacent_mentions(document: Document, spans: Sequence[Span]) -> set[Span]:
     """Find spans that are two adjacent mentions and no noun phrase, such as "the kitchen his mother"."""
     known, starts = frozenset(spans), defaultdict[int, list[int]](list)
     for start, end in spans:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from entitynlm.discourse.discourse import NARRATION, Discourse
 from entitynlm.discourse.quotation_marks import MARKS
-from entitynlm.discourse.records import PersonRecord, Reading
+from entitynlm.discourse.records import MentionReading, PersonRecord
 from entitynlm.text.document import Span
 from entitynlm.text.english import (
     AFTER_HEAD,
@@ -43,7 +43,9 @@ class MentionRelations:
         with.
     """
 
-    def __init__(self, discourse: Discourse, spans: Sequence[Span], readings: Sequence[Reading]) -> None:
+    def __init__(
+        self, discourse: Discourse, spans: Sequence[Span], readings: Sequence[MentionReading]
+    ) -> None:
         self.discourse, self.spans, self.readings = discourse, spans, readings
         self.tokens = discourse.document.tokens
         self.apart: dict[int, list[int]] = defaultdict(list)

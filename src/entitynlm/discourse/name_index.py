@@ -12,7 +12,7 @@ from itertools import combinations
 
 from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, list_formal_names
-from entitynlm.discourse.records import Reading, find_gender
+from entitynlm.discourse.records import MentionReading, find_gender
 from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Span
 from entitynlm.text.english import FEMALE, MALE
@@ -98,7 +98,7 @@ class NameIndex:
 
     def __init__(
         self,
-        readings: Sequence[Reading],
+        readings: Sequence[MentionReading],
         clusters: Sequence[int],
         quoted: Sequence[bool],
         sentences: Sequence[int],
@@ -118,7 +118,7 @@ class NameIndex:
             if reading.name is not None:
                 self.owners[reading.name].told += not inside
 
-    def _count(self, readings: Sequence[Reading], clusters: Sequence[int]) -> None:
+    def _count(self, readings: Sequence[MentionReading], clusters: Sequence[int]) -> None:
         """Count names, pronouns linked with them (divided among the names of a cluster), and pairs of linked names."""
         named = self._named
         genders: dict[int, Counter[str]] = defaultdict(Counter)
@@ -214,7 +214,9 @@ class NameIndex:
         return [joined.get(cluster, cluster) for cluster in clusters]
 
 
-def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Counter[frozenset[PersonName]]:
+def _count_beside(
+    readings: Sequence[MentionReading], sentences: Sequence[int]
+) -> Counter[frozenset[PersonName]]:
     """Count the sentences in which two names occur together."""
     present: dict[int, set[PersonName]] = defaultdict(set)
     for reading, sentence in zip(readings, sentences, strict=True):
@@ -223,7 +225,9 @@ def _count_beside(readings: Sequence[Reading], sentences: Sequence[int]) -> Coun
     return Counter(frozenset(pair) for names in present.values() for pair in combinations(names, 2))
 
 
-def read_people(discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]) -> list[Reading]:
+def read_people(
+    discourse: Discourse, spans: Sequence[Span], types: Sequence[str | None]
+) -> list[MentionReading]:
     """Read mentions; a name is ignored if the mention's type is not person."""
     readings = map(discourse.reader.read, spans)
     return [

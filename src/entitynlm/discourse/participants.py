@@ -43,7 +43,7 @@ def settle_entities(
     types = {**entity_types, **find_things(discourse, mentions, entity_types)}
     dialogue = Dialogue(discourse, mentions, types)
     quotations = attribute_quotations(dialogue)
-    named = name_partners(dialogue, quotations) | name_narrator(dialogue)
+    named = find_first_names(dialogue, quotations) | name_narrator(dialogue)
     quotations = [quotation.rename(lambda who: named.get(who, who)) for quotation in quotations]
     mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
     numbers: dict[str, str] = {}
@@ -195,7 +195,7 @@ def _is_own_name(dialogue: Dialogue, mention: Mention) -> bool:
     )
 
 
-def name_partners(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
+def find_first_names(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
     """Find the first names of persons who are otherwise called by title and surname: Mr. Vale is Arthur."""
     speakers = [quotation.speaker for quotation in quotations]
     partners: dict[str, set[str | None]] = {}

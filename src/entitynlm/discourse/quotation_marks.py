@@ -35,7 +35,7 @@ def ends_clause(token: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Assignment:
     """An assignment to the marks so far: its cost, the mark of the open quotation (-1: none), its pairs as a linked list."""
 
     cost: float
@@ -160,7 +160,7 @@ def _list_marks(document: Document, kind: str) -> list[int]:
 def _pair(
     marks: Sequence[int], costs: _Costs, borders: Sequence[int], length: int, covered: set[int]
 ) -> list[Span]:
-    readings = [_Reading(0.0, -1, None)]
+    readings = [_Assignment(0.0, -1, None)]
     ends = iter((*borders[1:], length)) if len(borders) > 1 else iter((length,))
     end = next(ends)
     for place in marks:
@@ -177,7 +177,7 @@ def _pair(
     return [span for span in reversed(found) if not (span[0] in covered or span[1] - 1 in covered)]
 
 
-def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Reading]:
+def _step(readings: Sequence[_Assignment], costs: _Costs, place: int) -> list[_Assignment]:
     """Let a mark open or close a quotation or do neither in each assignment, and keep the best for each open mark.
 
     The assignment without an open quotation can follow any other by ignoring a closing mark, so that assignments which cost more
@@ -186,21 +186,21 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
     following = []
     for reading in readings:
         cost, opened, pairs = reading.cost, reading.opened, reading.pairs
-        following.append(_Reading(cost + costs.ignore(opened, place), opened, pairs))
+        following.append(_Assignment(cost + costs.ignore(opened, place), opened, pairs))
         if opened < 0:
-            following.append(_Reading(cost + costs.open(place), place, pairs))
+            following.append(_Assignment(cost + costs.open(place), place, pairs))
         else:
             closing = cost + costs.close(opened, place)
-            following.append(_Reading(closing, -1, ((opened, place + 1), pairs)))
+            following.append(_Assignment(closing, -1, ((opened, place + 1), pairs)))
             reopened = cost + costs.open(place) + 1.5  # the one before was never closed: it ends here
-            following.append(_Reading(reopened, place, ((opened, place), pairs)))
-    best: dict[int, _Reading] = {}
+            following.append(_Assignment(reopened, place, ((opened, place), pairs)))
+    best: dict[int, _Assignment] = {}
     for reading in sorted(following, key=lambda reading: reading.cost):
         best.setdefault(reading.opened, reading)
     return [reading for reading in best.values() if reading.cost <= best[-1].cost + DOUBLE_IGNORED]
 
 
-def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:
+def _end_paragraph(readings: Sequence[_Assignment], costs: _Costs, border: int) -> list[_Assignment]:
     """Close the open quotation of each assignment where a paragraph ends, and keep the best."""
     closed = []
     for reading in readings:
@@ -208,5 +208,5 @@ def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> 
             closed.append(reading)
         else:
             cost = reading.cost + costs.leave_open(reading.opened, border)
-            closed.append(_Reading(cost, -1, ((reading.opened, border), reading.pairs)))
+            closed.append(_Assignment(cost, -1, ((reading.opened, border), reading.pairs)))
     return [min(closed, key=lambda reading: reading.cost)]

@@ -31,7 +31,7 @@ LONGEST_NOUN = 4
 """Words of a description whose last word is its head."""
 
 
-class Reading(NamedTuple):
+class MentionReading(NamedTuple):
     """What the words of one mention tell: a pronoun's citation form, a person's name, a gender and its weight as evidence.
 
     :param title: title that stands for a person's name: "the Colonel".
@@ -54,29 +54,29 @@ class MentionReader:
         self, document: Document, common: frozenset[str], genders: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         self.document, self._common, self._genders = document, common, genders
-        self._read: dict[Span, Reading] = {}
+        self._read: dict[Span, MentionReading] = {}
 
-    def read(self, span: Span) -> Reading:
+    def read(self, span: Span) -> MentionReading:
         if span not in self._read:
             self._read[span] = self._read_words(*span)
         return self._read[span]
 
-    def _read_words(self, start: int, end: int) -> Reading:
+    def _read_words(self, start: int, end: int) -> MentionReading:
         words = self.document.tokens[start:end]
         form = PRONOUNS.get(" ".join(words).lower())
         if form is not None:
-            return Reading(form, None, keep_gender(GENDERS.get(form)), WORD_WEIGHT)
+            return MentionReading(form, None, keep_gender(GENDERS.get(form)), WORD_WEIGHT)
         name = parse_name(words, self._common)
         if name is None:
             head = words[-1].lower() if end - start <= LONGEST_NOUN else ""
-            return Reading(None, None, keep_gender(GENDERS.get(head)), WORD_WEIGHT, parse_rank(words))
+            return MentionReading(None, None, keep_gender(GENDERS.get(head)), WORD_WEIGHT, parse_rank(words))
         if start and self.document.tokens[start - 1].lower() == "the" and name.core[0] == 0:
             name = replace(name, has_article=name.title not in ARTICLE_TITLES)
         if name.gender is not None:
-            return Reading(None, name, name.gender, TITLE_WEIGHT)
+            return MentionReading(None, name, name.gender, TITLE_WEIGHT)
         if name.title:
-            return Reading(None, name, MALE if name.title in MALE_TITLES else None, WORD_WEIGHT)
-        return Reading(
+            return MentionReading(None, name, MALE if name.title in MALE_TITLES else None, WORD_WEIGHT)
+        return MentionReading(
             None, name, guess_gender(name.words[0]) or self._genders.get(name.words[0]), WORD_WEIGHT
         )
 
@@ -96,7 +96,7 @@ class PersonRecord:
     mentions: int = 0
     plurals: int = 0
 
-    def note(self, reading: Reading) -> None:
+    def note(self, reading: MentionReading) -> None:
         self.mentions += 1
         self.plurals += reading.form in ("we", "they")
         if reading.name is not None:

@@ -75,7 +75,7 @@ def hold(lock: threading.RLock, message: str, wait: float) -> Iterator[None]:
         lock.release()
 
 
-class LateModel:
+class LazyModel:
     """A model that is loaded at its first use.
 
     :param load: function that loads the model of a name.
@@ -208,8 +208,8 @@ class TextShelf:
 
     def __init__(
         self,
-        model: LateModel,
-        measure: Callable[[LateModel, Text, Job], None],
+        model: LazyModel,
+        measure: Callable[[LazyModel, Text, Job], None],
         *,
         most_words: int = MOST_WORDS,
     ) -> None:
@@ -261,7 +261,7 @@ SAMPLES, REPEATS = 40, 2
 """Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
 
 
-def measure_text(late: LateModel, text: Text, job: Job) -> None:
+def measure_text(late: LazyModel, text: Text, job: Job) -> None:
     """Find the mentions where there are none yet, then measure the version that is shown; older versions are not measured."""
     from entitynlm.report.contents import make_report  # with torch, while the page is looked at
 

@@ -32,7 +32,7 @@ LIGHTEST = 1e-4  # share of the weight below which a particle is left out of a b
 
 
 @dataclass(frozen=True)
-class Belief:
+class WeightedStates:
     """Weighted states before a word, and the word's row in the tables; valid until the next question.
 
     :param first_spans: per state (N, 2), the first mention of each of its entities, in words.
@@ -71,7 +71,7 @@ class PrefixStates:
         self._filters = {0: start}  # by the number of words that were read
         self._latest = start.fork()
 
-    def before(self, t: int) -> Belief:
+    def before(self, t: int) -> WeightedStates:
         """Return the weighted states before word t (from 0)."""
         check_word(self._document, t)
         self.advance(t)
@@ -79,7 +79,7 @@ class PrefixStates:
         chunk = self._readings.find(t, *self._networks)
         if not t:
             start = StoryState.begin(self._networks[0], chunk.model, sentence)
-            return Belief(np.ones(1), (start,), (np.zeros((0, 2), dtype=np.int32),), chunk.model, 0)
+            return WeightedStates(np.ones(1), (start,), (np.zeros((0, 2), dtype=np.int32),), chunk.model, 0)
         shares, memory = reached.shares, reached.population.particles.memory
         chosen = np.flatnonzero(shares > LIGHTEST)
         states = tuple(view_particle(reached, number, sentence) for number in chosen.tolist())
@@ -88,7 +88,7 @@ class PrefixStates:
             for number, state in zip(chosen.tolist(), states, strict=True)
         )
         weights = shares[chosen] / shares[chosen].sum()
-        return Belief(weights, states, spans, chunk.model, t - chunk.start)
+        return WeightedStates(weights, states, spans, chunk.model, t - chunk.start)
 
     def advance(self, t: int) -> None:
         """Read the words before t, in preparation of a question about t."""
@@ -142,7 +142,7 @@ class MentionStates:
         new = document.e > np.append(0, np.maximum.accumulate(document.e)[:-1])
         self._firsts = np.flatnonzero(new)  # where entity 1, 2, … was mentioned first
 
-    def before(self, t: int) -> Belief:
+    def before(self, t: int) -> WeightedStates:
         """Return the state before word t (from 0), with weight one."""
         check_word(self._document, t)
         if not self._kept:
@@ -160,7 +160,7 @@ class MentionStates:
         self._latest, self._kept[t] = t, state
         known, chunk = self._firsts[: len(state.rows)], self._readings.find(t, self._network)
         spans = np.stack([known, known + 1], axis=1)
-        return Belief(np.ones(1), (state,), (spans,), chunk.model, t - chunk.start)
+        return WeightedStates(np.ones(1), (state,), (spans,), chunk.model, t - chunk.start)
 
     def _list_chunks(self, start: int, stop: int) -> Iterator[Chunk]:
         """Yield the tables of some words, chunk by chunk."""

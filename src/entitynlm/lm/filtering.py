@@ -108,7 +108,7 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
             masses[best] = -1.0
 
 
-class Reader(NamedTuple):
+class FilteredPosteriors(NamedTuple):
     """Posteriors at each word, averaged over the repeats, (T,) each."""
 
     mention_expected: FloatArray  # P(R_t > 0 | x_<t)
@@ -120,7 +120,7 @@ class Reader(NamedTuple):
     probability: FloatArray  # of that entity, given the words so far
 
 
-def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
+def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> FilteredPosteriors:
     """Average the beliefs of the repeats.
 
     :param log_no_mention: (T,) log P(R_t = 0) where it is free.
@@ -140,4 +140,4 @@ def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
         probability[t] = masses[entity[t]] / len(beliefs.masses)
     expected = np.clip(free * -np.expm1(log_no_mention) + (1 - free), 0, 1)
     inside, starts = np.minimum(inside, 1), np.minimum(starts, 1)
-    return Reader._make([expected, inside, starts, *means, entity, probability])
+    return FilteredPosteriors._make([expected, inside, starts, *means, entity, probability])

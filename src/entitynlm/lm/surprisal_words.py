@@ -19,7 +19,7 @@ from entitynlm.inference.particle_filter import WeighedSegment
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_baseline
 from entitynlm.inference.weights import FloatArray, log_mean_exp
-from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
+from entitynlm.lm.filtering import BeliefObserver, FilteredPosteriors, join_beliefs
 from entitynlm.lm.next_words import NextWords
 from entitynlm.model.batch.scores import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -48,7 +48,7 @@ class WordEstimates:
 
     log_probs: FloatArray
     deviations: FloatArray
-    reader: Reader | None = None
+    reader: FilteredPosteriors | None = None
     without: FloatArray | None = None
 
     @cached_property

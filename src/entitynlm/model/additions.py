@@ -1,9 +1,10 @@
 """Additions to the paper's equations: small modules beside the page (``entitynlm``), each off unless a configuration asks for it.
 
 - :class:`Additions` (``mention_positions``): a word's probability depends on its place in its mention.
-- :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): states, which are larger than entity vectors and whose
-dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a product of
-two thin matrices, because W_e e is multiplied with the output weights of fifty thousand pieces for every state of every particle.
+- :class:`SphereProjection` and :class:`LowRankEntity` (a pretrained backbone): states, which are larger than entity vectors and
+  have very different scales by dimension, are standardised, projected and put on a sphere of a learned radius; W_e is a product
+  of two thin matrices, because W_e e is multiplied with the output weights of fifty thousand pieces for every state of every
+  particle.
 
 ``reference.SlowAdditions`` writes the same out word by word, for the slow twin.
 """
@@ -103,7 +104,7 @@ def find_mention_positions(
 # -- seams: the state that is asked, and the rank of W_e --------------------------------------------------------------------
 
 
-class KeptStates(nn.Module):
+class UnprojectedStates(nn.Module):
     """The paper's case: h has the size of e, and equations 3, 4, 5 and 8 use h itself."""
 
     shared = True
@@ -147,7 +148,7 @@ class SphereProjection(nn.Module):
         return values * draw_mask(values, self.rate) if self.training and self.rate else values
 
 
-class WholeEntity(nn.Module):
+class FullRankEntity(nn.Module):
     """The paper's case: W_e has as many columns as e has numbers."""
 
     def __init__(self, size: int) -> None:
@@ -158,7 +159,7 @@ class WholeEntity(nn.Module):
         return e
 
 
-class Narrowing(nn.Module):
+class LowRankEntity(nn.Module):
     """The first of two thin matrices whose product is W_e: (…, d) → (…, rank)."""
 
     def __init__(self, size: int) -> None:
@@ -170,18 +171,18 @@ class Narrowing(nn.Module):
         return F.linear(e, self.weight)
 
 
-def make_projection(config: ModelConfig, backbone: Backbone) -> KeptStates | SphereProjection:
+def make_projection(config: ModelConfig, backbone: Backbone) -> UnprojectedStates | SphereProjection:
     """Keep states that have the size of e, and project other states."""
     if backbone.state_size == config.hidden_size:
-        return KeptStates()
+        return UnprojectedStates()
     return SphereProjection(config, backbone.state_size)
 
 
-def make_narrowing(config: ModelConfig, backbone: Backbone) -> WholeEntity | Narrowing:
+def make_entity_projection(config: ModelConfig, backbone: Backbone) -> FullRankEntity | LowRankEntity:
     """Make W_e of full rank where h has the size of e (or no word is predicted), and of low rank elsewhere."""
     if backbone.hidden_size == config.hidden_size or config.mode != "generative":
-        return WholeEntity(config.hidden_size)
-    return Narrowing(config.hidden_size)
+        return FullRankEntity(config.hidden_size)
+    return LowRankEntity(config.hidden_size)
 
 
 def start_at_zero(network: "EntityNetwork") -> None:

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.additions import Additions, make_narrowing, make_projection, start_at_zero
+from entitynlm.model.additions import Additions, make_entity_projection, make_projection, start_at_zero
 from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.word_classes import WordClasses
@@ -53,7 +53,7 @@ class EntityNetwork(nn.Module):
         self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
         self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * d))
         self.W_delta = nn.Parameter(torch.empty(d, d))
-        self.narrow_entity = make_narrowing(config, backbone)
+        self.narrow_entity = make_entity_projection(config, backbone)
         if config.mode == "generative":  # Q predicts no words
             self.W_e = nn.Parameter(torch.empty(backbone.hidden_size, self.narrow_entity.size))
         self.additions = Additions(config, backbone.hidden_size)

@@ -4,7 +4,7 @@ The caller chooses the source of the noise:
 
 - training and marginalising draw it anew, from a ``torch.Generator``;
 - comparisons of analyses of one text (reranking, tests, repeated scoring) fix it by the *position* of the first mention, so that
-two analyses that start an entity at the same word give it the same vector, however many entities either has counted before;
+  two analyses that start an entity at the same word give it the same vector, however many entities either has counted before;
 - ``None`` leaves it out (σ = 0).
 """
 

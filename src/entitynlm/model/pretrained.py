@@ -52,7 +52,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
 
 
-class WithoutDrawing(TorchFunctionMode):
+class SkipInitialisation(TorchFunctionMode):
     """Skip random initialisation, because stored weights follow and torch would import its compiler for the meta device."""
 
     def __torch_function__(
@@ -72,7 +72,7 @@ def build_network(make: Callable[[], NetworkType], weights: Weights, where: str 
     :param where: file or component, for error messages.
     """
     try:
-        with torch.device("meta"), WithoutDrawing():
+        with torch.device("meta"), SkipInitialisation():
             network = make()
     except MissingExtraError:
         raise

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.additions import CLIP, Narrowing, SphereProjection
+from entitynlm.model.additions import CLIP, LowRankEntity, SphereProjection
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.backbones.lstm import LstmBackbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
@@ -270,7 +270,7 @@ class SlowAdditions:
     def narrow_entity(self, e: Tensor) -> Tensor:
         """Multiply an entity's vector by the first of two matrices whose product is W_e."""
         narrowing = self.network.narrow_entity
-        return narrowing.weight @ e if isinstance(narrowing, Narrowing) else e
+        return narrowing.weight @ e if isinstance(narrowing, LowRankEntity) else e
 
     def add_position(self, u: Tensor, r: int, first: bool, l: int) -> Tensor:
         """Add the vector of a word's place: of type r, the first word of its mention or not, with l words remaining."""

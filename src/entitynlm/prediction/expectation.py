@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixStates
+from entitynlm.inference.prefix_states import MentionStates, PrefixStates, WeightedStates
 from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape_word
@@ -120,12 +120,12 @@ class Walk:
         word = self._word_of.get(token)
         if word is None:
             return None
-        belief = self._states.before(word)
+        before = self._states.before(word)
         inside, lengths = 0.0, np.zeros(LENGTHS)
         ways: dict[int | None, _Way] = {}
         open_: dict[int, float] = {}
         ends: dict[int, int] = {}
-        for weight, state, spans in zip(belief.weights, belief.states, belief.first_spans, strict=True):
+        for weight, state, spans in zip(before.weights, before.states, before.first_spans, strict=True):
             firsts = [int(self._encoded.origin[start]) for start in spans[:, 0]]
             last = self._encoded.origin[np.minimum(spans[:, 1], len(self._encoded)) - 1]
             ends.update(zip(firsts, (last + 1).tolist(), strict=True))
@@ -134,10 +134,10 @@ class Walk:
                 first = firsts[state.history.current - 1]
                 open_[first] = open_.get(first, 0.0) + float(weight)
             else:
-                lengths += self._add_ways(ways, belief, weight, state, firsts)
+                lengths += self._add_ways(ways, before, weight, state, firsts)
         starts = sum(way.probability for way in ways.values())
         ranked = sorted(ways, key=lambda first: -ways[first].probability)[:REFERENTS]
-        without, words, of_ways = self._list_words(belief, [ways[first] for first in ranked], starts)
+        without, words, of_ways = self._list_words(before, [ways[first] for first in ranked], starts)
         referents = [
             ExpectedReferent(
                 first,
@@ -155,10 +155,14 @@ class Walk:
 
     @staticmethod
     def _add_ways(
-        ways: dict[int | None, _Way], belief: Belief, weight: float, state: StoryState, firsts: Sequence[int]
+        ways: dict[int | None, _Way],
+        before: WeightedStates,
+        weight: float,
+        state: StoryState,
+        firsts: Sequence[int],
     ) -> FloatArray:
         """Add the possible continuations of one state; returns (LENGTHS,) probabilities of the mention's length."""
-        expectation = state.expect(belief.tables, belief.at)
+        expectation = state.expect(before.tables, before.at)
         probs = weight * np.exp(expectation.log_probs)
         names = [*firsts, *[None] * (len(probs) - expectation.known)]
         for name, prob in zip(names, probs.tolist(), strict=True):
@@ -179,13 +183,13 @@ class Walk:
         return binned
 
     def _list_words(
-        self, belief: Belief, ways: Sequence[_Way], starts: float
+        self, before: WeightedStates, ways: Sequence[_Way], starts: float
     ) -> tuple[WordProbs, WordProbs, list[WordProbs]]:
         """List the likeliest words without entities, over all continuations, and at the start of each continuation."""
-        heaviest = belief.states[int(np.argmax(belief.weights))]
+        heaviest = before.states[int(np.argmax(before.weights))]
         chosen = [(way.probability, way.state) for way in ways if way.state is not None]
         states = [StoryState(heaviest.network, heaviest.states), heaviest, *(state for _, state in chosen)]
-        h = torch.from_numpy(belief.tables.contexts[belief.at : belief.at + 1]).to(self._network.W_r.device)
+        h = torch.from_numpy(before.tables.contexts[before.at : before.at + 1]).to(self._network.W_r.device)
         log_probs = log_prob_pieces(states, h)
         without, *probs = log_probs.double().exp().cpu().numpy()
         weights = np.array([max(0.0, 1.0 - starts), *(probability for probability, _ in chosen)])

@@ -5,7 +5,7 @@ All metrics work on an :class:`Alignment`, so that these conventions are applied
 - A mention is a span, and two mentions are the same if their spans are.
 - A span that the key has twice stays twice, with one number; "the chain of a mention" is the last chain with that span.
 - A span of the response that matches the key counts at its first occurrence; repetitions are removed, and so is a chain that
-becomes empty. Repetitions of spans that are not in the key stay.
+  becomes empty. Repetitions of spans that are not in the key stay.
 - Singletons count like any other chain, and twinless mentions stay in their chains.
 
 Chains and mentions are in the order in which the official scorer meets them in a file. This order decides which repetition is

@@ -75,7 +75,7 @@ def serve(
 
     from entitynlm.explorer.application import make_app
     from entitynlm.explorer.security import list_hosts, make_token
-    from entitynlm.explorer.texts import LateModel, TextShelf, measure_text
+    from entitynlm.explorer.texts import LazyModel, TextShelf, measure_text
 
     def load() -> "EntityNLM":
         from entitynlm.api import EntityNLM
@@ -83,7 +83,7 @@ def serve(
         return EntityNLM(model.load(terminal))
 
     port, token = listener.getsockname()[1], make_token()
-    shelf = TextShelf(LateModel(model.model, load), measure_text)
+    shelf = TextShelf(LazyModel(model.model, load), measure_text)
     app = make_app(shelf, token=token, hosts=list_hosts(host, port))
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/#token={token}"

@@ -64,7 +64,7 @@ def draw_words(count: int, share: float) -> np.ndarray:
     return np.arange(count) if share >= 1 else np.flatnonzero(torch.rand(count).numpy() < share)
 
 
-def stand_for_all(log_x: Tensor, chosen: np.ndarray, count: int, share: float) -> Tensor:
+def scale_to_all_words(log_x: Tensor, chosen: np.ndarray, count: int, share: float) -> Tensor:
     """Scale the sum over the drawn words to all words: an unbiased estimate of the whole sum."""
     if share >= 1:
         return log_x
@@ -288,7 +288,7 @@ def _score_words(
     current = pieces.of_words(as_rows(rows.current[chosen], device))
     u = contexts + take_rows(network.project_entity(states), current)
     log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
-    return stand_for_all(log_x, chosen, len(rows.current), word_share)
+    return scale_to_all_words(log_x, chosen, len(rows.current), word_share)
 
 
 def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
@@ -350,7 +350,7 @@ def score_language_model(network: LanguageModel, reading: HiddenStates, word_sha
     rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
     states = network.backbone.output_states(reading.table[rows])
     log_x = pieces.sum_words(network.backbone.log_prob(states, pieces.ids, pieces.places))
-    log_x = stand_for_all(log_x, chosen, len(words), word_share)
+    log_x = scale_to_all_words(log_x, chosen, len(words), word_share)
     nothing = torch.zeros_like(log_x)
     bounds = np.concatenate([[0], np.cumsum([len(own) for own in reading.words])])
     carried = Carried(reading.carry, [nothing[:0]] * len(reading.words))

@@ -40,7 +40,7 @@ def select_mentions(
 
     1. With ``singletons="drop"``, remove entities annotated with one span.
     2. Of mentions with the same span keep one: that of the entity with more mentions, then of the entity that comes first in the
-    text.
+       text.
     3. Of crossing mentions keep the longer, then the one that starts first.
     4. Of nested mentions keep the outermost.
 

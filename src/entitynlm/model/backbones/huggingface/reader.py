@@ -58,7 +58,7 @@ class Past:
 
 
 Pasts = tuple[Past, ...]
-Reading = tuple[list[Tensor], Pasts | None]
+StatesAndPasts = tuple[list[Tensor], Pasts | None]
 """States per document, and the carry: the past of each."""
 
 
@@ -109,7 +109,7 @@ class LanguageModelRuntime:
         self._sinks: dict[tuple[int, int], tuple[Tensors, Tensors]] = {}
         self._start_states: Tensors = ()
         self._reduced = False
-        self._latest: tuple[object, Pasts | None, Reading] | None = None
+        self._latest: tuple[object, Pasts | None, StatesAndPasts] | None = None
 
     def check(self) -> None:
         """Refuse models that break the assumptions of this module, by running them, whatever their configuration says."""
@@ -171,7 +171,7 @@ class LanguageModelRuntime:
         carry: Pasts | None = None,
         *,
         keep: bool = True,
-    ) -> Reading:
+    ) -> StatesAndPasts:
         """Read documents, or the next chunk of each: their states, and a carry to read on from.
 
         The latest reading is cached, because P and Q ask for the same chunk one after the other.
