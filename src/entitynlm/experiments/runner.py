@@ -1,25 +1,20 @@
 """The runner of all experiments: models in its folder are not trained again, so the same call continues a stopped one.
 
-Models trained with other settings are never overwritten, because they may have taken hours.
+Models trained on another corpus or with other settings are never overwritten, because they may have taken hours.
 """
 
-import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from entitynlm.config import Mode
-from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import read_json, write_atomically
+from entitynlm.errors import ConfigError
 from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.recipe import check_stored, train_pretrained
 from entitynlm.training.settings import Settings
-
-CORPUS_FILE = "corpus.json"
 
 Documents = Mapping[str, Sequence[Document]]  # documents by split
 
@@ -37,29 +32,6 @@ class Runner:
             raise ConfigError("this experiment needs a folder for its models")
         return self.folder / name
 
-    def check_corpus(self, documents: Documents) -> None:
-        """Refuse a folder whose models were trained on other documents, by the checksums in the folder."""
-        marks = {}
-        for split, found in documents.items():
-            checksum = 0
-            for document in found:
-                checksum = zlib.crc32("\0".join(document.tokens).encode(), checksum)
-            marks[split] = [len(found), sum(len(document.tokens) for document in found), checksum]
-        path = self.locate(CORPUS_FILE)
-        try:
-            known = read_json(path) if path.exists() else {}
-        except (OSError, ValueError) as error:
-            hint = "Choose another folder"
-            raise DataError(f"this file can't be read ({error})", path=path, hint=hint) from error
-        different = [split for split in marks if split in known and known[split] != marks[split]]
-        if different:
-            raise ConfigError(
-                f"{path.parent}: this folder belongs to another corpus (its {', '.join(different)} documents differ); "
-                "choose another one"
-            )
-        with write_atomically(path) as stream:
-            json.dump({**known, **marks}, stream)
-
     def train(
         self, name: str, documents: Documents, settings: Settings, *, parts: Sequence[Mode], seed: int
     ) -> Pretrained:
@@ -67,7 +39,8 @@ class Runner:
         folder = self.locate(name)
         stored = load_pretrained(folder, device=self.device) if (folder / CONFIG_FILE).exists() else None
         if stored is not None:
-            check_stored(stored, settings, seed=seed, folder=folder)
+            known = [*documents["train"], *documents["dev"]]
+            check_stored(stored, known, settings, seed=seed, folder=folder)
         missing = [part for part in parts if stored is None or part not in stored.parts]
         if stored is not None and not missing:
             return stored

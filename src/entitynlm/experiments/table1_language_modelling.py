@@ -9,13 +9,7 @@ from typing import Any
 
 from entitynlm.config import Mode
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import (
-    CORPORA,
-    ExperimentResult,
-    Figure,
-    ResultRow,
-    ResultTable,
-)
+from entitynlm.experiments.table import CORPORA, ExperimentResult, Figure, ResultRow, ResultTable
 from entitynlm.lm.evaluation import Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (
@@ -91,7 +85,6 @@ class LanguageModelling:
 
     def reproduce(self, settings: Settings, seeds: Sequence[int]) -> Perplexities:
         """Train for every seed the models that are not stored yet, and measure them."""
-        self.runner.check_corpus(self.documents)
         by_seed = []
         for seed in seeds:
             self.runner.progress.message(f"seed {seed}")

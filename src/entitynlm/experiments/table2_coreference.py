@@ -22,13 +22,7 @@ from entitynlm.coref.ranker.ranker import Ranker
 from entitynlm.coref.reranking import ScoredList, SearchResult, score_list, search_weight
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Documents, Runner
-from entitynlm.experiments.table import (
-    COREF_F1,
-    ExperimentResult,
-    Figure,
-    ResultRow,
-    ResultTable,
-)
+from entitynlm.experiments.table import COREF_F1, ExperimentResult, Figure, ResultRow, ResultTable
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.statistics import TRIALS

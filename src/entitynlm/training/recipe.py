@@ -1,6 +1,7 @@
 """From documents to a trained model: make encoder and word classes, train P and its proposals, store them as one model."""
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def train_pretrained(
     :param base: model whose encoder, word classes and other parts are kept, and into which the parts are trained.
     :param start: language model, trained with the same encoder, whose weights initialise each part's word side.
     """
-    train = list(train)
+    train, development = list(train), list(development)
     if not train:
         raise DataError("there are no documents to train on")
     if folder:
@@ -88,6 +89,7 @@ def train_pretrained(
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)
         pretrained.notes.setdefault("training", {})[mode] = {
             **training.describe(),
+            "corpus": sum_words([*train, *development]),
             "best_epoch": training.state.best_epoch,
             "best_dev_loss": training.state.best_loss,
         }
@@ -98,22 +100,30 @@ def train_pretrained(
     return pretrained
 
 
-def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
-    """Refuse a stored model that was made with other settings or another seed."""
+def sum_words(documents: Iterable[Document]) -> int:
+    """Return a checksum of the words of documents, by which a model knows its corpus."""
+    return zlib.crc32("\0".join(word for document in documents for word in document.tokens).encode())
+
+
+def check_stored(
+    pretrained: Pretrained, documents: Iterable[Document], settings: Settings, *, seed: int, folder: Path
+) -> None:
+    """Refuse a stored model that was made from other documents (train and dev), with other settings or another seed."""
     encoder, data = pretrained.encoder, settings.data
     different = ["preprocessing"] if encoder.recipe != settings.preprocessing else []
     if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):
         different.append("data")
+    corpus = sum_words(documents)
     for mode, notes in pretrained.notes.get("training", {}).items():
         model, training = settings.for_part(mode)
         stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
         wanted = (structs.replace(model, mention_types=stored[0].mention_types), training)
-        if stored != wanted or notes.get("seed") != seed:
+        if stored != wanted or (notes.get("seed"), notes.get("corpus")) != (seed, corpus):
             different.append(mode)
     if different:
         raise ConfigError(
-            f"{folder}: the model there was made with other settings or another seed ({', '.join(different)}); "
-            "choose another folder, or remove this one"
+            f"{folder}: the model there was made from another corpus, with other settings or another seed "
+            f"({', '.join(different)}); choose another folder, or remove this one"
         )
 
 
