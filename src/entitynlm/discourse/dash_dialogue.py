@@ -5,13 +5,7 @@ from itertools import pairwise
 
 from entitynlm.discourse.quotation_marks import DASHES, ENDS, STOPS
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import (
-    DETERMINERS,
-    QUOTATION_VERBS,
-    SPEECH_VERBS,
-    TITLES,
-    find_past,
-)
+from entitynlm.text.english import DETERMINERS, QUOTATION_VERBS, SPEECH_VERBS, TITLES, find_past
 
 FEWEST_TAGS = 2
 """Lines with a tag, at least, before dashes are taken for dialogue."""

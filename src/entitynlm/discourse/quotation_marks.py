@@ -129,7 +129,8 @@ class _Costs:
 def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
     """Find the spans between paired marks, without spans inside of others."""
     costs = _Costs(document, borders)
-    double, single = (_list_marks(document, kind) for kind in (DOUBLE, SINGLE))
+    kinds = [MARK_KINDS.get(token) for token in document.tokens]
+    double, single = ([n for n, own in enumerate(kinds) if own == kind] for kind in (DOUBLE, SINGLE))
     speaking = sum(ends_clause(document.tokens[place - 1]) for place in single if place) // 2
     order = (double, single) if len(double) // 2 >= speaking else (single, double)
     found: list[Span] = []
@@ -151,10 +152,6 @@ def pair_inner_marks(document: Document, borders: Sequence[int], quotations: Seq
         ]
         found += _pair(marks, costs, (0,), end, set())
     return found
-
-
-def _list_marks(document: Document, kind: str) -> list[int]:
-    return [place for place, token in enumerate(document.tokens) if MARK_KINDS.get(token) == kind]
 
 
 def _pair(

@@ -164,7 +164,9 @@ class Generator:
     ) -> Reading[tuple[StoryState, Words, DrawnWord | None]]:
         """Draw R, E and X until they fit; returns the state, the expression where one was chosen, and the word."""
         trees: dict[int, PieceTree] = {}  # by entity, 0 is none
-        expected = self._expect(state)
+        assert state.hidden is not None
+        (new,) = create_entities(self.network, self.noise.draw(np.zeros(1), state.hidden.means.shape[1]))
+        expected = state.expect(state.hidden, 0, new)
         for _ in range(MOST_CHOICES):
             chosen = self._choose_mention(state, expected, constraints)
             e = chosen.history.current if chosen.open_type else 0
@@ -211,13 +213,6 @@ class Generator:
         for piece in filter(self.network.backbone.reads, pieces):
             carry = yield carry, piece
         return carry
-
-    def _expect(self, state: StoryState) -> Expectation:
-        """Equations 3 and 4 for the next word, with a new entity of each type."""
-        assert state.hidden is not None
-        size = state.hidden.means.shape[1]
-        (new_entities,) = create_entities(self.network, self.noise.draw(np.zeros(1), size))
-        return state.expect(state.hidden, 0, new_entities)
 
     def _choose_mention(
         self, state: StoryState, expected: Expectation, constraints: Constraints

@@ -98,7 +98,9 @@ def make_tables(network: EntityNetwork, reading: HiddenStates) -> WordTables:
 def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
     """Make a table with one row, from the hidden state (D,) after a word, which updates entities and predicts the next word."""
     row = [np.zeros(1, dtype=np.int64)]
-    return make_tables(network, HiddenStates([EncodedWords.of_ids([0])], h[None], row, row))
+    return make_tables(
+        network, HiddenStates([EncodedWords(np.zeros(1, np.int64), np.zeros(1, np.int64))], h[None], row, row)
+    )
 
 
 def _array(tensor: Tensor) -> np.ndarray:

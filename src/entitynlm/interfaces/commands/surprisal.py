@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -186,9 +185,8 @@ def surprisal(
     def measure() -> Iterator[tuple[str, Surprisal]]:
         """Measure one document after the other, so that no more than one is in memory."""
         for path, document in documents:
-            started = time.perf_counter()
             found = measuring.measure(lambda: pretrained, document, terminal)
-            figures.append(summarise(path, found, time.perf_counter() - started))
+            figures.append(summarise(path, found))
             yield path, found
 
     only = rows if out == STANDARD else None
@@ -248,12 +246,12 @@ def write_items(
     terminal.write_json({**cite(model, pretrained, measuring, terminal), "items": len(items)})
 
 
-def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
-    """Collect counts and means of one document, and the speed where it was measured."""
+def summarise(path: str, tables: Surprisal) -> dict[str, Any]:
+    """Collect counts and means of one document."""
     mean = tables.total / tables.words if tables.words else None
     errors = [row.error for row in tables.tokens if row.error is not None]
     referents = [row.referent_surprisal for row in tables.mentions if row.referent_surprisal is not None]
-    figures = {
+    return {
         "file": path,
         "id": tables.analysed.id,
         "tokens": len(tables.tokens),
@@ -268,4 +266,3 @@ def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dic
         "mentions_given": tables.given,
         "without_entities_by": tables.source,
     }
-    return figures if seconds is None else {**figures, "words_per_second": round(tables.words / seconds, 1)}

@@ -10,12 +10,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.files import lock_folder
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.training_options import (
-    CorpusOptions,
-    SettingsOptions,
-    follow_training,
-    parse_names,
-)
+from entitynlm.interfaces.training_options import CorpusOptions, SettingsOptions, follow_training, parse_names
 from entitynlm.model.language_models import check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.text.formats.registry import read_documents

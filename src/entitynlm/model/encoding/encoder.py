@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -133,10 +132,6 @@ class Encoder:
         """K: the number of values of R besides 0."""
         return len(self.types) or 1
 
-    @cached_property
-    def _number_of_type(self) -> dict[str, int] | None:
-        return {name: mention_type for mention_type, name in enumerate(self.types, start=1)} or None
-
     def prepare(self, document: Document) -> WordSequence:
         """Make the model's words of a document, before they become numbers."""
         return prepare_words(document, self.recipe)
@@ -168,7 +163,7 @@ class Encoder:
             mentions,
             words,
             max_length=self.max_length,
-            types=self._number_of_type,
+            types={name: number for number, name in enumerate(self.types, start=1)} or None,
             entity_types=document.entity_types,
         )
         return self._number(document, words, analysis), selection + laid_out, originals

@@ -67,12 +67,6 @@ class EncodedWords:
         return np.arange(len(owners)) + (first - (np.cumsum(counts) - counts))[owners], owners
 
     @classmethod
-    def of_ids(cls, ids: Iterable[int]) -> EncodedWords:
-        """Make words of one sentence from ids of a vocabulary."""
-        x = np.asarray(list(ids), dtype=np.int64)
-        return cls(x, np.zeros_like(x))
-
-    @classmethod
     def join(cls, texts: Sequence[EncodedWords]) -> EncodedWords:
         """Join several texts, one after the other."""
 

@@ -79,7 +79,7 @@ def get_corpus(entry: CatalogueEntry, target: Path, progress: Progress = SILENT)
     """Bring a public corpus to the folder ``target``.
 
     A file is written when it is complete and its hash is right, and kept when it exists, so the same call continues after a
-    failure. ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
+    failure.
     """
     if entry.url is None:
         raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")

@@ -117,11 +117,6 @@ def _is_utf8(rows: bytes) -> bool:
         return False
 
 
-def _set_tabs(rows: bytes) -> bytes:
-    """Separate the fields of rows by tabs instead of runs of blanks."""
-    return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
-
-
 def parse_header(text: str) -> tuple[str, str]:
     """Read name and part of ``(name); part 000``; brackets, semicolon and part may be missing."""
     text = text.strip()
@@ -235,7 +230,7 @@ class _PartBuilder:
         if b" " in rows:
             if b"\t" in rows or not rows.isascii():
                 return 0
-            rows = _set_tabs(rows)
+            rows = b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
         table = find_fields(rows)
         if not table.sentences or table.widths.min() <= FIRST_COLUMN or not table.has_even_sentences():
             return 0

@@ -63,7 +63,8 @@ class HuggingFaceBackbone(Backbone):
         name = config.backbone.partition(":")[2]
         self.runtime: LanguageModelRuntime = load_language_model(name, start)
         self.vocabulary_size = self.runtime.pieces + 1
-        self.layers = choose_layers(self.runtime.layers)
+        last = self.runtime.layers  # which predicts words
+        self.layers = tuple(sorted({last, round(ENTITY_HEIGHT * last)}, reverse=True))
         self.hidden_size = self.runtime.width
         self.adapter: nn.Sequential | None = None
         if config.tuned_output and config.mode in ("generative", "rnnlm"):
@@ -250,11 +251,6 @@ def make_adapter(size: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(
         nn.LayerNorm(size), nn.Linear(size, ADAPTER_UNITS), nn.GELU(), nn.Dropout(dropout), last
     )
-
-
-def choose_layers(count: int) -> tuple[int, ...]:
-    """Choose the layers to read: the last one, which predicts words, and one four fifths of the way up, which knows entities."""
-    return tuple(sorted({count, round(ENTITY_HEIGHT * count)}, reverse=True))
 
 
 def order_output(runtime: LanguageModelRuntime) -> OutputLayer:
