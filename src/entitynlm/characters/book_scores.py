@@ -29,7 +29,7 @@ WORD = re.compile(r"[A-Za-z0-9]+")
 LONGEST_TITLE = 14
 """Letters before a name that a mention of it may begin with: "poor Miss "."""
 FEWEST_OF_A_KIND = 20
-"""A kind of quotation with no more than these in a novel has no figure."""
+"""A kind of quotation that a novel has no more than this often has no figure."""
 
 Pairs = Sequence[tuple[Hashable | None, str]]
 """The cluster of each item, None where it was not found, and its character."""

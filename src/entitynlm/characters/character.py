@@ -21,7 +21,7 @@ from entitynlm.text.english import UNKNOWN
 
 NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM = "name", "description", "pronoun"
 CLEAR_SHARE = 2 / 3
-"""The share of the evidence from which a gender is told: one wrong "she" does not make Jim a woman."""
+"""The least share of the evidence that decides a gender: one wrong "she" does not make Jim a woman."""
 
 
 @dataclass(frozen=True)

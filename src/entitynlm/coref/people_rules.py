@@ -12,13 +12,13 @@ from entitynlm.discourse.speaker_features import Dialogue, find_narrator
 from entitynlm.text.document import Document, Span
 
 MOSTLY_TOLD = 0.2
-"""The share of a person's names that stand in the narration from which the person is not its narrator."""
+"""A person with at least this share of its names in the narration is not the narrator."""
 
 
 ONLY_RELATIVES = frozenset("father mother grandfather grandmother husband wife uncle papa mamma".split())
-"""Relatives of whom a person (mostly) has one alone."""
+"""Kinds of relatives of which a person (mostly) has only one."""
 FEWEST_CALLS, FEWEST_CALLS_IN_BOOKS = 2, 5
-"""Times that others call the narrator by name, at least."""
+"""Least number of times that others call the narrator by name."""
 
 
 class Participants(NamedTuple):

@@ -30,9 +30,9 @@ from entitynlm.text.english import PRONOUNS
 
 RESOLVER_FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
 CHUNK_TOKENS = 2048
-"""Tokens whose states are in memory at a time, about."""
+"""Approximate number of tokens whose states are in memory at a time."""
 MENTIONS_AT_ONCE = 32
-"""Mentions whose antecedents are scored at a time: bounds the memory."""
+"""Number of mentions whose antecedents are scored at a time, which bounds the memory."""
 
 
 class FoundMentions(NamedTuple):

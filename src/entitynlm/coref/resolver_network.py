@@ -26,9 +26,9 @@ from entitynlm.model.encoding.preprocessing import IntArray
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30)
 LIKELY_BOUND = -3.5
-"""Log-odds from which a word is taken for the first or the last of some mention."""
+"""Log-odds above which a word may be a mention's first or last word."""
 RARE = -2.0
-"""Log-odds of mentions before any training."""
+"""Initial log-odds of a mention (a bias)."""
 LARGEST_ATTENTION = 10.0
 
 

@@ -26,7 +26,7 @@ from entitynlm.text.document import Document, Span
 from entitynlm.training.settings import ResolverSettings
 
 THRESHOLDS = (0.0, -0.4, 0.4, -0.8, 0.8)
-"""Log-odds from which a span is a mention, of which development documents choose one."""
+"""Candidate thresholds of a mention's log-odds, of which development documents choose one."""
 
 UNKNOWN_ENTITY = -2
 PARTIAL_WEIGHT = 0.5
@@ -39,7 +39,7 @@ FOUND = -0.5
 """Log-odds above which a span counts as found."""
 WEIGHT_DECAY, LARGEST_GRADIENT = 0.01, 5.0
 WARMUP = 50
-"""Updates in which the rate rises."""
+"""Number of updates in which the learning rate rises."""
 
 bce = nn.functional.binary_cross_entropy_with_logits
 

@@ -13,9 +13,9 @@ from entitynlm.model.encoding.tokenizer import BoolArray
 from entitynlm.text.document import Document, Span
 
 ROW = 56
-"""Words of a row that the LSTM reads at a time: padded rows are many times faster to learn from than packed sentences."""
+"""Words in a padded row of the BiLSTM's input: training on padded rows is many times as fast as on packed sentences."""
 FEWEST = 3
-"""Times that a word is in the training documents to have an embedding of its own, at least."""
+"""Least frequency in the training documents of words with embeddings of their own."""
 SHAPES = 8
 LOWER, CAPITAL, CAPITALS, MARK = range(4)
 INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "''", "_"))

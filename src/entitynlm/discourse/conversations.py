@@ -18,7 +18,7 @@ from entitynlm.text.document import Mention
 from entitynlm.text.english import FEMALE, MALE
 
 CONVERSATION_GAP = 100
-"""Tokens between two quotations of one conversation, at most."""
+"""Most tokens between two quotations of one conversation."""
 LONGEST_CONVERSATION = 48
 """Quotations after which a conversation is cut at the next paragraph."""
 MONOLOGUE = "monologue"
@@ -27,14 +27,14 @@ PARTICIPANTS = 10
 WINDOW_BEFORE, WINDOW_AFTER = 300, 60
 """Tokens before and after a conversation whose mentions may be participants."""
 FARTHEST_MENTION = 600
-"""Tokens to the nearest mention that are told apart, at most."""
+"""Distances to the nearest mention above this number of tokens are not distinguished."""
 FORM_WEIGHTS = {"name": 1.0, "pronoun": 0.7, "noun": 0.6, "object": 0.5, "possessive": 0.3}
-"""How much a mention of each form says for taking part in the conversation beside it."""
+"""Evidence of a mention's form that its entity takes part in the conversation beside it."""
 NEIGHBOURS = ((0, "in it"), (-1, "before"), (1, "after"), (-2, "before last"), (2, "after next"))
 LONGEST_PASSAGE = 10_000
-"""Tokens of a text that is a passage and no book."""
+"""Most tokens of a text that counts as a passage, not as a book."""
 NARRATOR_SHARE = 0.002
-"""The share of "I" outside of quotations among all tokens from which a text has a narrator."""
+"""A text has a narrator if "I" outside of quotations is at least this share of all tokens."""
 
 Features = dict[str, float]
 

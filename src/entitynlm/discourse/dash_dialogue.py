@@ -8,13 +8,13 @@ from entitynlm.text.document import Document, Span
 from entitynlm.text.english import DETERMINERS, QUOTATION_VERBS, SPEECH_VERBS, TITLES, find_past
 
 FEWEST_TAGS = 2
-"""Lines with a tag, at least, before dashes are taken for dialogue."""
+"""Least number of lines with a tag for dashes to count as dialogue."""
 SPOKEN = frozenset(
     "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve n't n’t do does has have will can ca wo shall sir".split()
 )
 PAST_AUXILIARIES = frozenset(("was", "were", "had", "did"))
 MODALS = frozenset(("should", "must", "might", "could"))
-"""Past tenses to the dictionary, which say nothing of the time: "They must be left here."."""
+"""Verbs that the dictionary lists as past tenses, but that are used in any time: "They must be left here."."""
 NOT_BEFORE_PAST = frozenset((*DETERMINERS, "be", "been", "being", "to"))
 """A participle or a noun follows: "be cured", "the put"."""
 TAG_BEGINNING = 8
@@ -25,7 +25,7 @@ INVERTED = frozenset(("i", "we", "my", *SPEAKERS, *ARTICLES, *TITLES))
 
 SUBORDINATING = frozenset("who whose as while when though after and".split())
 MANNER = frozenset("with without his her their".split())
-"""These, and words in -ing, go on with a tag after its comma: "he said, his hand on the gate."."""
+"""These words, and words in -ing, continue a tag after its comma: "he said, his hand on the gate."."""
 
 
 def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[Span]:

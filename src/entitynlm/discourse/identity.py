@@ -23,7 +23,7 @@ from entitynlm.text.english import (
 )
 
 INTRODUCING = frozenset(("is", "am", "'m", "’m"))
-"""Before a name that a speaker tells as the own one."""
+"""Words before a name by which speakers introduce themselves."""
 TAG_WORDS = 3
 """Tokens between a quotation and the person in its tag."""
 VERB_WORDS = 2

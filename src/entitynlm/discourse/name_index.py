@@ -18,9 +18,9 @@ from entitynlm.text.document import Span
 from entitynlm.text.english import FEMALE, MALE
 
 MUCH = 3.0
-"""A name that several people may have is that of the one with this many times the evidence for all others together."""
+"""A name that several people may have belongs to one if the evidence for it is this many times that for all others."""
 FEWEST_PRONOUNS = 3.0
-"""Pronouns of one gender beyond those of the other, linked with a name, from which the person's gender is known."""
+"""Pronouns of one gender beyond those of the other, linked with a name, that determine the person's gender."""
 FEWEST_BESIDE, BESIDE_SHARE = 3, 0.05
 """Sentences with two names, at least and as a share of the rarer name's mentions, from which they are those of two people."""
 PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}

@@ -33,7 +33,7 @@ for _formal, _short in _LISTS["nicknames"].items():
     for _name in (_formal, *_short.split()):
         _OWN_NICKNAMES.setdefault(_name, set()).add(_formal)
 CLEAR_NAME = 0.9
-"""The share of the bearers of a first name from which it is a woman's or a man's."""
+"""A first name is a woman's (or a man's) if at least this share of its bearers are."""
 
 
 @cache

@@ -26,7 +26,7 @@ AFTER_OBJECT = frozenset(
 """Words after "her" where it is an object: what it possesses would stand in their place."""
 PRONOUN_RANK, DESCRIPTION_RANK, NAME_RANK = 0, 1, 2
 LONGEST_SHOWN_NAME = 60
-"""Characters of a name where it is shown; a longer description is cut."""
+"""Most characters of a name in outputs; a longer description is cut."""
 OWN_SHARE = 0.8
 """The least share of a name's uses in one entity for which the name is this entity's: stray mentions elsewhere don't count."""
 USUAL_SHARE = 2

@@ -13,14 +13,14 @@ from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS
 
 SHORT_QUOTATION = 5
-"""Fewer words after a comma may be an expression in the middle of a sentence."""
+"""Words in marks after a comma that are fewer than this may be an expression in the middle of a sentence."""
 NAMING_VERBS = frozenset(("called", "calls", "call"))
 NEGATIONS = frozenset(("not", "n't", "n’t", "never"))
 WRITTEN = frozenset("inscription inscribed engraved motto handwriting epitaph carved painted printed".split())
 """Words beside an inscription, which is not spoken."""
 UNSAID = "unsaid"
 PHRASAL = frozenset(("went", "put"))
-"""These are verbs of speech in "went on" and "put in" only."""
+"""Verbs of speech only in phrases: "went on", "put in"."""
 SPEECH_PRONOUNS = frozenset("i me my you your we us our".split())
 BETWEEN_QUOTATIONS = frozenset(("and", "or", ",", *DASHES))
 """Between two quotations of one kind: "Come!" and "Go!"."""

@@ -25,7 +25,7 @@ from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 WORD_WEIGHT, TITLE_WEIGHT = 1, 2
 """The evidence for a gender in a pronoun, a first name or a noun ("the girl"), and in a title."""
 SURE_EVIDENCE = 2
-"""The evidence for one gender beyond that for the other, after which the other is excluded; 1 if a first name tells it."""
+"""The evidence for one gender beyond that for the other, that excludes the other; 1 if a first name is part of it."""
 SURE_SHARE = 0.75
 LONGEST_NOUN = 4
 """Words of a description whose last word is its head."""

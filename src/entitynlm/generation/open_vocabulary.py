@@ -18,7 +18,7 @@ from entitynlm.text.detokenization import STRAIGHT_QUOTES, TIGHT_AFTER, is_attac
 from entitynlm.text.english import TITLES
 
 MOST_PIECES = 24
-"""A word that is not over after so many pieces is drawn again."""
+"""A word with more pieces than this is redrawn."""
 
 FINAL_MARKS = tuple(".!?…。！？")
 CLOSING_MARKS = "\"'”’»)]}"

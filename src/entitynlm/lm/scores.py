@@ -31,7 +31,7 @@ ENTITY_LIKELIHOODS = ("marginal", "words-only", "words-mean", "words-mean-P", "j
 COMPARABLE = ("exact", "marginal")
 
 PAPER_PERPLEXITIES = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
-"""The paper's Table 1: test perplexities on CoNLL-2012, which is not any other corpus."""
+"""The paper's Table 1: test perplexities on CoNLL-2012, not comparable with other corpora."""
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ SURPRISAL_REPEATS = 8
 ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
 """The beginning of a text that has no space before it, which language models over pieces of words would notice."""
 
-ALIKE = 0.5
-"""Probability from which on a word counts as in a mention, and a mention as starting."""
+MENTION_THRESHOLD = 0.5
+"""Probability above which a word counts as in a mention, and a mention as starting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +338,7 @@ class _RowWriter:
         elif self.reader is not None:
             for name in ("mention_expected", "mention_found", "mention_starts"):
                 found[name] = self._take(1.0, getattr(self.reader, name), place)
-            if found["mention_starts"] >= ALIKE:
+            if found["mention_starts"] >= MENTION_THRESHOLD:
                 found["referent_surprisal"] = self._take(self.unit, self.reader.referent, place)
                 found["referent_entropy"] = self._take(self.unit, self.reader.entropy, place)
             if (first := int(self.reader.entity[place])) >= 0:
@@ -370,7 +370,7 @@ class _RowWriter:
         places: list[int] = []
         latest: dict[int, tuple[int, ...]] = {}  # word, sentence and number of each entity's latest mention
         sentences = self.text.encoded.sentence
-        for place in np.flatnonzero(self.reader.mention_starts >= ALIKE).tolist():
+        for place in np.flatnonzero(self.reader.mention_starts >= MENTION_THRESHOLD).tolist():
             token, entity = int(self.text.encoded.origin[place]), int(self.reader.entity[place])
             if token < 0 or entity < 0:
                 continue

@@ -42,7 +42,7 @@ class Ways(NamedTuple):
 
 
 Observer = Callable[[WordTables, Ways], None]
-"""Is shown the ways to go on at each word."""
+"""A function that receives the ways to continue at each word."""
 
 
 def keep_likely(probs: FloatArray) -> np.ndarray:

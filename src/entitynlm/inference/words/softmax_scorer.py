@@ -37,7 +37,7 @@ WORDS_AHEAD = 256
 """Words for which the language model's own probabilities are computed at once: W is read once for many."""
 
 SUMMED_ALONE = 2e-6
-"""Probability from which on a piece is summed by itself."""
+"""Probability above which a piece's term is computed exactly."""
 
 PIECES_AT_ONCE = 256
 """Pieces whose weights stay in the nearest cache while all pairs of a word pass by."""

@@ -37,7 +37,7 @@ PAIRS_AT_ONCE = 24
 """Pairs whose products are made together."""
 
 SMALLEST_SUM = 1e-25
-"""A sum of products below this may have lost terms to underflow, and is done again with care."""
+"""A sum of products below this may have lost terms to underflow, and is computed again without products."""
 
 
 class WordPairs(NamedTuple):

@@ -30,8 +30,7 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Span
 
 Carry = Any
-"""The state that a backbone reads on from, for some documents at once; only the backbone looks inside, and never changes it in
-place."""
+"""The state after which a backbone continues some documents; opaque to others, and never changed in place."""
 
 
 @dataclass(frozen=True)
