@@ -16,9 +16,9 @@ samplers; the slow twin (``reference``, the executable specification) writes the
 ``mode = "causal"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front, and h_t
 takes the place of h_{t-1}.
 
-Equations 1 and 2 are the language model's (``backbones``). Everything that is not the paper's is in ``additions`` and comes in at
-two seams: :meth:`project_state` and :meth:`project_update`, the state that equations 3, 4, 5 and 8 are about (in the paper h
-itself), and :meth:`project_entity` with ``additions``, what an entity adds to a word or to another choice.
+Equations 1 and 2 are the language model's (``backbones``). Whatever is beyond the paper is in ``additions`` and enters at two
+places: :meth:`project_state` and :meth:`project_update`, the state that equations 3, 4, 5 and 8 use (in the paper h itself),
+and :meth:`project_entity` with ``additions``, what an entity adds to the prediction of a word.
 
 N positions · M mentions · D size of h · S columns of a state (D, or more where a backbone gives several layers) · d size of e and
 r, which is D in the paper.
@@ -42,7 +42,7 @@ class EntityNetwork(nn.Module):
     def __init__(
         self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
     ) -> None:
-        """``pieces`` is how many the tokenizer has (with a vocabulary: its words), ``start`` the one read before any word."""
+        """``pieces`` is the tokenizer's number of pieces (in a vocabulary: words), ``start`` the piece read before any word."""
         super().__init__()
         self.config = config
         self.feature_set = make_feature_set(config.features)
@@ -63,11 +63,11 @@ class EntityNetwork(nn.Module):
         start_at_zero(self)
 
     def project_state(self, h: Tensor) -> Tensor:
-        """Give the state that equations 3, 4 and 5 are asked about: (…, S) → (…, d), in the paper h itself."""
+        """The state that equations 3, 4 and 5 use: (…, S) → (…, d), in the paper h itself."""
         return self.projection.project_state(h)
 
     def project_update(self, h: Tensor) -> Tensor:
-        """Give the state that equation 8 updates an entity with: (…, S) → (…, d), in the paper h itself."""
+        """The state with which equation 8 updates an entity: (…, S) → (…, d), in the paper h itself."""
         return self.projection.project_update(h)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
@@ -111,7 +111,7 @@ class EntityNetwork(nn.Module):
     def log_prob_words(
         self, h: Tensor, We: Tensor, positions: Tensor | None = None, places: Tensor | int = 0
     ) -> Tensor:
-        """Give the whole distribution over words, or over the pieces at a place, or (N,) places, of a word: (N, V)."""
+        """The whole distribution over words, or over the pieces at a place, or (N,) places, of a word: (N, V)."""
         return self.backbone.log_probs(self.additions.add_positions(h + We, positions), places)
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
