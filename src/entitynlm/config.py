@@ -93,20 +93,20 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of a training; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
 
     :param batch_size: documents per update.
-    :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the
-        entities' states over (0: whole documents).
-    :param epochs: at most so many passes.
-    :param patience: stop after so many epochs without a better development loss.
+    :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the entities'
+        states over (0: whole documents).
+    :param epochs: largest number of passes.
+    :param patience: number of epochs without a better development loss after which training stops.
     :param clip: largest norm of the gradient (0: no clipping).
     :param schedule: ``plateau`` halves the learning rate whenever the development loss does not improve.
     :param weights: factors of the terms of the loss, in the order R, E, L, X (the paper: all one).
-    :param embeddings: what word embeddings start from: random numbers, or the packaged GloVe.
-    :param documents_per_epoch: how many documents an epoch has (0: all); the next epoch goes on with the next ones. Large corpora
-        need it: the learning rate, the development loss and the checkpoints follow epochs.
-    :param freeze_embeddings: keep word embeddings (and output weights tied to them) as they are, for a small corpus after a large
-        one.
-    :param word_share: the share of words, drawn anew for each update, whose equation 6 is computed; they stand for all. A softmax
-        over fifty thousand pieces is dear, and the entity side of a pretrained language model learns as well from a few.
+    :param embeddings: initial word embeddings: random numbers, or the packaged GloVe.
+    :param documents_per_epoch: number of documents of an epoch (0: all); the next epoch continues with the next documents. Large
+        corpora need it, because learning rate, development loss and checkpoints follow epochs.
+    :param freeze_embeddings: keep word embeddings (and output weights tied to them) fixed, for a small corpus after a large one.
+    :param word_share: share of words, drawn anew for each update, whose equation 6 is computed and scaled to all, because a
+        softmax over fifty thousand pieces is expensive, and the entity side of a pretrained language model learns as well from a
+        few.
     """
 
     optimizer: Optimizer = "adam"

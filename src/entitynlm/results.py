@@ -81,7 +81,7 @@ def make_plain(value: Any) -> Any:
 
 
 def restore(kind: Any, plain: Any) -> Any:
-    """Make a value of a type from what :func:`make_plain` made of one."""
+    """Restore a value of a type from the output of :func:`make_plain`."""
     if plain is None:
         return None
     if get_origin(kind) is UnionType:

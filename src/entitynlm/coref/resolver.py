@@ -242,7 +242,7 @@ def find_unmarked_names(discourse: Discourse, chunk: Span, heads: Mapping[Span, 
 def cluster_mentions(
     network: ResolverNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
 ) -> tuple[list[int], list[float]]:
-    """Give each mention a cluster, numbered from 0, and the decision's probability; ``rules`` may exclude clusters."""
+    """Assign each mention to a cluster, numbered from 0, with the decision's probability; ``rules`` may exclude clusters."""
     memory, sides = ClusterMemory(mentions), network.project_mentions(vectors)
     probabilities: list[float] = []
     for low, high in pairwise([*range(0, mentions.size, MENTIONS_AT_ONCE), mentions.size]):

@@ -137,7 +137,7 @@ class NameIndex:
                     self._together[frozenset((name, other))] += min(count, more)
 
     def _place(self, name: PersonName) -> None:
-        """Give a name to the person that it fits best, or to a new one."""
+        """Assign a name to the person that it fits best, or to a new one."""
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
         known = [self.people[number] for number in self._numbers[name.words[0]]]
         bare = name.title is None and not name.full

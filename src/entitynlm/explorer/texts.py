@@ -262,7 +262,7 @@ SAMPLES, REPEATS = 40, 2
 
 
 def measure_text(late: LazyModel, text: Text, job: Job) -> None:
-    """Find the mentions where there are none yet, then measure the version that is shown; older versions are not measured."""
+    """Find the mentions if there are none yet, then measure the version that is shown, but no older one."""
     from entitynlm.report.contents import make_report  # with torch, while the page is looked at
 
     job.begin("loading the model")

@@ -24,22 +24,23 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class WordTables:
-    """What samplers need of each word t of one document (T words) and that depends on its words alone.
+    """What samplers need of each word t of one document (T words) that depends on its words alone.
 
-    Particles differ in which entities there are; what a word contributes (the logits of R, the query for E, the words' part of L,
-    the gate and the state that updates an entity) is the same for all of them. P and its proposal answer in the same shape, so
+    Particles differ in their entities; the contribution of a word (the logits of R, the query for E, the words' part of L, the
+    gate and the state that updates an entity) is the same for all of them. P and its proposal have tables of the same shape, so
     that one compiled loop serves both. Arrays are NumPy's, of the network's precision.
 
-    :param log_types: (T, 1 + mention types) log p(R_t) where it is free (eq. 3).
+    :param log_types: (T, 1 + mention types) log p(R_t) where R is free (eq. 3).
     :param queries: (T, D) hᵀ W_entity (eq. 4): the score of an entity is query · vector + w_dist · f.
-    :param length_scores: (T, max_length) the words' part of length scores (eq. 5); the entity's: ``length_weights @ vector``.
-    :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
-    :param contexts: (T, D) the h that predictions are made from, in its own size.
-    :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; those of P only.
+    :param length_scores: (T, max_length) the words' part of length scores (eq. 5); the entity's part is ``length_weights @
+        vector``.
+    :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t, which update an entity (eq. 8).
+    :param contexts: (T, D) the h from which words are predicted, in the backbone's size.
+    :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; in P only.
     :param length_weights: (max_length, D).
-    :param distance: (4, W) the weight of each distance of each quantity (eq. 4's w_dist · f); larger ones count as the largest.
-    :param means: (1 + mention types, D) r of each type (eq. 7) and :param sigma: of the noise around it; zero where new entities
-        are.
+    :param distance: (4, W) the weight of each value of each distance (eq. 4's w_dist · f); larger values count as the largest.
+    :param means: (1 + mention types, D) r of each type (eq. 7) and :param sigma: standard deviation of the noise around it; zero
+        where new entities are zero vectors.
     """
 
     log_types: np.ndarray
@@ -62,7 +63,7 @@ class WordTables:
 
 @torch.no_grad()
 def make_tables(network: EntityNetwork, reading: HiddenStates) -> WordTables:
-    """Make the tables of a reading of one document."""
+    """Make the tables of one document from its hidden states."""
     config = network.config
     after = reading.table[torch.from_numpy(reading.after[0])]
     contexts = after

@@ -23,7 +23,7 @@ def log_mean_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
 
 @njit(nogil=True)
 def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-untyped-def]
-    """Give (islands,) the effective sample size (Σ w)² / Σ w² of each island's particles, which stand for ``copies`` each."""
+    """(islands,) effective sample size (Σ w)² / Σ w² of each island, whose row i counts ``copies[i]`` times."""
     highest, totals, squares = np.full(islands, -np.inf), np.zeros(islands), np.zeros(islands)
     for i in range(len(log_weights)):
         highest[island[i]] = max(highest[island[i]], log_weights[i])
@@ -69,10 +69,10 @@ def weigh_words(particles, choices, scores, islands):  # type: ignore[no-untyped
 
 @njit(nogil=True)
 def draw_offspring(log_weights, copies, uniform, count):  # type: ignore[no-untyped-def]
-    """Draw (n,) how many of ``count`` new particles descend from each that stands for so many ``copies``, and log Σ copies · w.
+    """Draw (n,) numbers of offspring, ``count`` in all, of rows that stand for ``copies`` particles; and log Σ copies · w.
 
     Systematic resampling: particle i has count·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known
-    schemes this one uses the fewest random numbers (one, which is uniform) and strays least from that average.
+    schemes this one uses the fewest random numbers (one, which is uniform) and has the smallest deviation from that average.
     """
     highest = log_weights.max()
     weights = copies * np.exp(log_weights - highest)

@@ -118,13 +118,14 @@ class MentionRow:
 class Surprisal(Result):
     """The tables of one document.
 
-    :param analysed: the document.  :param given: whether words are conditioned on its mentions, or summed over all possible ones.
-    :param encoded: the same as numbers.  :param originals: the document's mention behind each of its spans.
+    :param analysed: the document.  :param given: whether words are conditioned on its mentions; otherwise mentions are summed
+        over.
+    :param encoded: the encoded document.  :param originals: the document's mention behind each of its spans.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
     :param log_prob: log P(X) of this run in nats, with all sentence ends and the spelling of unknown words: the sum over words.
-    :param deviations: (R, T) how far each repeat's surprisal of each of the model's words is from the estimate.
-    :param source: what "without entities" was measured by.
-    :param top_words: how many likely words each row of a token has, beside the columns ``next_entropy`` and ``rank``.
+    :param deviations: (R, T) deviation of each repeat's surprisal of each of the model's words from the estimate.
+    :param source: name of the model that gave the surprisal without entities.
+    :param top_words: number of likely words in each row of a token, beside the columns ``next_entropy`` and ``rank``.
     """
 
     INTERNAL = frozenset(("encoded", "originals", "trace", "deviations"))

@@ -35,8 +35,8 @@ QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the
 class FeatureSet:
     """The quantities that are used, and the place of each one's buckets in the vector f(e).
 
-    ``quantities`` are the numbers of those used: so many buckets are hot at once. ``lookup`` (4, 1 + FARTHEST) has the hot bucket
-    of each value of each quantity, where values beyond count as FARTHEST. ``size`` is the length of f(e).
+    ``quantities`` are the numbers of those used, each with one hot bucket. ``lookup`` (4, 1 + FARTHEST) has the hot bucket of
+    each value of each quantity, where larger values count as FARTHEST. ``size`` is the length of f(e).
     """
 
     quantities: np.ndarray
@@ -58,5 +58,5 @@ def make_feature_set(name: str) -> FeatureSet:
 
 
 def find_bucket(quantity: str, value: int) -> int:
-    """Find the bucket of one value, the plain way (compiled code looks it up)."""
+    """Find the bucket of one value by search (compiled code looks it up in a table)."""
     return int(np.searchsorted(np.asarray(BUCKET_EDGES[quantity]), value, side="right")) - 1

@@ -48,12 +48,12 @@ def summarise_blanc(counts: Floats) -> Floats:
 
 
 def to_percent(ratio: float) -> float:
-    """Give a ratio in percent by the official scorer's own arithmetic, but without its truncation."""
+    """Convert a ratio to percent by the official scorer's own arithmetic, but without its truncation."""
     return ratio * 10000 / PERCENT
 
 
 def truncate_percent(ratio: float) -> float:
-    """Give a ratio in percent as the official scorer prints it: two decimals, cut off and not rounded."""
+    """Convert a ratio to percent as the official scorer prints it: two decimals, cut off and not rounded."""
     return int(ratio * 10000) / PERCENT
 
 

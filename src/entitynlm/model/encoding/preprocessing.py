@@ -173,5 +173,5 @@ def escape_word(word: str) -> str:
 
 
 def unescape_word(word: str) -> str:
-    r"""Give the corpus word behind a word of the model (``\<unk>`` becomes ``<unk>``)."""
+    r"""Return the corpus word of an escaped word (``\<unk>`` becomes ``<unk>``)."""
     return word[1:] if word[:1] == "\\" and _LOOKS_SPECIAL.fullmatch(word) else word

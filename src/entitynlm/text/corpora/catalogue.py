@@ -41,7 +41,7 @@ class CatalogueEntry:
         return read_hash_list(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
 
     def remote_path(self, local: str) -> str:
-        """Give the address of the file ``local`` under ``url``."""
+        """Return the address of the file ``local`` under ``url``."""
         for here, there in self.remote.items():
             if local.startswith(here):
                 return there + local[len(here) :]
