@@ -143,6 +143,15 @@ def test_given_mentions_leave_the_words_as_they_are_until_entities_are_trained(
     assert all(np.isfinite(row.referent_surprisal) and row.entropy >= 0 for row in found.mentions)
 
 
+@needs_smollm2
+@pytest.mark.filterwarnings("ignore:the entity side")
+def test_no_word_has_less_than_no_bits(smollm2: entitynlm.EntityNLM) -> None:
+    """The quotation mark after a question mark has no piece of its own, and a probability of 1 but for rounding."""
+    document = entitynlm.api.as_document('"Are you coming?" asked Ruth. "I am late," she said.')
+    found = bits(smollm2, document.with_mentions((Mention(2, 3, "ruth"),)))
+    assert document.tokens[5] == '"' and found[5] == pytest.approx(0) and found.min() >= 0
+
+
 @needs_extra
 def test_the_vocabulary_is_open(tiny: entitynlm.EntityNLM) -> None:
     found = tiny.surprisal("Zyxgorff met 1,234 Ångströms — naïvely – and ☃ .")

@@ -241,7 +241,7 @@ def measure_surprisal(
         trace = trace_referents(model, encoded, with_words=along, readings=readings, observer=observer)
     words: WordEstimates | None = None
     if along or not len(encoded):
-        words = WordEstimates(trace.log_words, np.zeros((1, len(encoded))))
+        words = WordEstimates(np.minimum(trace.log_words, 0.0), np.zeros((1, len(encoded))))
     elif not pretrained.untrained:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         sampling |= {"next_words": expected if top_words else None, "progress": progress}
