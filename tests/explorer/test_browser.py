@@ -415,6 +415,13 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Page) -> None
             phone.text(tab=tab)
             phone.find(needed)
             assert phone.script("return document.documentElement.scrollWidth") <= 390, tab
+        phone.press("Open…")
+        assert (
+            phone.script(
+                "const one = document.querySelector('#dialog'); return one.scrollWidth - one.clientWidth"
+            )
+            == 0
+        )
         assert phone.find("#stepper").is_displayed() and phone.find("#stepper").size["height"] < 60
         assert phone.complaints() == []
 
@@ -423,12 +430,12 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page: Page) -> None
 
 
 def test_it_opens_on_the_picture_of_the_whole_text(page: Page) -> None:
-    page.text()
+    page.text("CHAPTER I\n\n" + STORY)
     assert page.find("#tab-look").get_attribute("aria-selected") == "true"
     assert page.find("#timeline [data-at]") and page.find("#characters table") and page.all("#text .m")
     assert not page.all("#text .later")
     page.press("Expect")
-    page.says(".slot", "She")  # the first word after the first sentence
+    page.says(".slot", "She")  # the first word after the first sentence, which the heading is not
 
 
 def test_it_says_what_it_computes_and_how_far(page: Page) -> None:
@@ -529,6 +536,10 @@ def test_a_message_pushes_nothing(page: Page) -> None:
     before = page.script(top)
     page.script("document.querySelector('#notice').textContent = 'Something happened. '.repeat(9)")
     assert page.script(top) == before
+    code = "for (const one of document.querySelectorAll('#progress button, #progress progress')) one.hidden = arguments[0]"
+    for hidden in (True, False):  # the button to cancel is there while something is computed
+        page.script(code, hidden)
+        assert page.script(top) == before
 
 
 def test_labels_of_nested_mentions_are_apart(page: Page) -> None:

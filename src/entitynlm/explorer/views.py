@@ -15,6 +15,7 @@ from entitynlm.report.drawings import (
     render_page,
 )
 from entitynlm.report.page import describe_characters
+from entitynlm.text.detokenization import ends_sentence
 from entitynlm.text.document import Document
 
 
@@ -23,11 +24,13 @@ def describe_open_text(text: Text) -> dict[str, Any]:
     job, measured = text.job, text.measured
     score = measured.score if measured is not None else None
     later = text.versions[text.at + 1 :]
+    tokens, sentences = text.document.tokens, text.document.sentences
+    ends = [end for start, end in sentences if ends_sentence(tokens[start:end])] or [sentences[0][1]]
     return {
         "id": text.id,
         "name": text.name,
         "tokens": len(text.document),
-        "begin": min(text.document.sentences[0][1], len(text.document) - 1),
+        "begin": min(ends[0], len(tokens) - 1),  # after the first sentence, headings aside
         "blocks": text.blocks,
         "version": text.version.number,
         "state": job.state if job else "done",

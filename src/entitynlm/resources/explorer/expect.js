@@ -49,7 +49,7 @@ function describe(step) {
 function starts(step) {
   const rows = [h("li", {}, h("span", {}, "A mention starts here"), bar(step.starts), h("b", {}, percent(step.starts)))];
   if (step.inside > 0.005) {
-    const of = step.open.filter((one) => one.probability >= 0.005).map((one) => `${one.name} ${percent(one.probability)}`).join(", ");
+    const of = step.open.filter((one) => one.name && one.probability >= 0.005).map((one) => `“${one.name}” ${percent(one.probability)}`).join(", ");
     rows.push(h("li", {}, h("span", {}, "One is still going on", of ? h("small", {}, ` (of ${of})`) : null), bar(step.inside), h("b", {}, percent(step.inside))));
   }
   return h("ul", { class: "chances", "aria-label": "Whether somebody is mentioned" }, rows);
