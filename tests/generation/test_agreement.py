@@ -49,6 +49,16 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     ):
         assert not known.introduces(word, before, last=True)
     assert known.introduces("stranger", ("a",), last=True)
+    for word, before in (
+        ("Sheldon", ("the", "cars")),
+        ("Royal", ("the",)),
+        ("hotel", ("the", "hotel")),
+        ("all", ("the", "door")),
+        ("Take", ()),
+    ):
+        assert not known.introduces(word, before, last=True)
+    for word, before in (("Hotel", ("the", "Royal")), ("Rose", ()), ("Paris", ("the", "streets", "of"))):
+        assert known.introduces(word, before, last=True)
     assert known.introduces("melt", ("the",), last=True) and not known.introduces(
         "melt", ("the", "ice"), last=True
     )
@@ -81,7 +91,8 @@ def test_no_noun_goes_on_with_a_mention() -> None:
 
 def test_where_nobody_new_may_come_no_noun_for_persons_stands_alone() -> None:
     known = MentionAgreement()
-    for word in ("teachers", "man", "someone"):
+    assert not known.fits_outside_mentions("Lawyers", begins=True, people=False)
+    for word in ("teachers", "man", "someone", "managers", "half-saints"):
         assert known.fits_outside_mentions(word, begins=False) and not known.fits_outside_mentions(
             word, begins=False, people=False
         )

@@ -59,6 +59,14 @@ def test_the_cast_comes_up_by_name_or_is_missing(pretrained: Pretrained) -> None
             assert mention.end - mention.start <= LONGEST_PHRASE
 
 
+def test_an_entity_is_found_by_a_name_with_an_apostrophe(pretrained: Pretrained) -> None:
+    tokens = ("The", "baker", "'s", "wife", "ran", ".")
+    prompt = Document("prompt", tokens, ((0, 6),), (Mention(0, 4, "w"),))
+    request = ContinuationRequest(words=5, next_entity="the baker's wife")
+    (story,) = generate_continuations(pretrained, prompt, request)
+    assert story.names["1"] == "The baker's wife" and story.text.startswith("The baker's wife")
+
+
 def test_words_are_told_as_they_come(pretrained: Pretrained) -> None:
     told: dict[int, str] = {1: "", 2: ""}
 

@@ -17,6 +17,7 @@ from entitynlm.text.english import (
     HUMAN,
     MALE,
     NOT_IN_NOUN_PHRASES,
+    PERSONS,
     PREPOSITIONS,
     PRONOUNS,
     TITLES,
@@ -25,7 +26,7 @@ from entitynlm.text.english import (
 )
 
 NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
-NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"of two three four five six ten".split()}
+NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"all of two three four five six ten".split()}
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
 SPEAKING = ("i", "you", "we")
@@ -35,12 +36,6 @@ POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
-MORE_PEOPLE = frozenset(
-    "assistant baker barber beggar butcher captain clerk cook crew criminal crowd farmer fisherman group guard guest guide "
-    "hunter hero knight merchant nurse passenger patient pirate policeman priest prisoner sailor shopkeeper soldier stranger "
-    "thief traveller villager visitor waiter waitress winner witch worker youth".split()
-)
-"""Nouns for persons beside those whose gender is known."""
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
 """Words that have a capital only where a sentence starts."""
 
@@ -89,6 +84,8 @@ class MentionAgreement:
         low, kinds = word.lower(), list_lemmas(word.lower())
         if not word.replace("-", "").isalpha() or low in NOT_IN_MENTIONS | BACKWARD | self._list_names():
             return False
+        if word in before:
+            return False  # "the hotel hotel"
         if low in PRONOUNS:
             return not before and (low in POSSESSIVE_FORMS if not last else PRONOUNS[low] in SPEAKING)
         if low in (NOT_LAST if last else DETERMINERS) and (last or before):
@@ -97,13 +94,18 @@ class MentionAgreement:
             return low in DETERMINERS
         if len(word) < 2 or low in TITLES:
             return False
+        noun, after_determiner = "NOUN" in kinds, bool(before) and before[-1].lower() in DETERMINERS
+        if last and low in kinds.get("ADJ", ()) and (after_determiner or word[0].islower()):
+            return False  # "a dark", "the Royal", "the key inside"
         if word[0].isupper():
-            return not kinds or bool({"NOUN", "PROPN"} & {*kinds})  # "Suddenly" is no name
-        if before and before[-1].lower() not in DETERMINERS and {"VERB", "ADV"} & {*kinds}:
+            if before and before[-1].islower() and not after_determiner and before[-1] != "of":
+                return False  # "the cars Sheldon" would be a clause: "the cars Sheldon drove"
+            if not kinds or "PROPN" in kinds or guess_gender(low):
+                return True
+            return noun and (bool(before) or "VERB" not in kinds)  # "Suddenly" and "Take" are no names
+        if before and not after_determiner and {"VERB", "ADV"} & {*kinds}:
             return False  # "the ice melts" is a clause
-        if last and low in kinds.get("ADJ", ()):
-            return False  # "a dark", "the key inside"
-        return "NOUN" in kinds or (not last and "ADJ" in kinds)
+        return noun or (not last and "ADJ" in kinds)
 
     def fits_outside_mentions(self, word: str, *, begins: bool, after: str = "", people: bool = True) -> bool:
         """Tell whether a word can stand outside of mentions: names, titles, "he" and "she" can't, because they refer to a person.
@@ -117,13 +119,14 @@ class MentionAgreement:
         low, kinds = word.lower(), list_lemmas(word.lower())
         if PRONOUNS.get(low) in ("he", "she") and "sel" not in low:
             return False
+        nouns = kinds.get("NOUN", ())
+        person = list_lemmas(low.rpartition("-")[2]).get("NOUN", ())  # "half-sister"
+        told = any(noun in GENDERS or noun in PERSONS for noun in person)
+        if not people and told and PRONOUNS.get(low, "someone") == "someone":
+            return False
         if word[:1].isupper() and low not in PRONOUNS:
             named = low in TITLES or low in self._list_names() or guess_gender(low)
             return begins and not named
-        nouns = kinds.get("NOUN", ())
-        told = any(noun in GENDERS or noun in MORE_PEOPLE for noun in nouns)
-        if not people and told and PRONOUNS.get(low, "someone") == "someone":
-            return False
         if not after or not nouns or low in NOT_IN_MENTIONS or "ADV" in kinds:
             return True
         plural = after in SPEAKING or after == "they" or after not in list_lemmas(after).get("NOUN", (after,))

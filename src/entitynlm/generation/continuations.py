@@ -195,7 +195,7 @@ class ContinuationWriter:
                 break
         while (yield from self._extend(text, on_word, closing=True)):
             pass
-        missing = tuple(" ".join(opening.names[number]) for number in text.due)
+        missing = tuple(join_tokens(opening.names[number])[0] for number in text.due)
         return replace(render(self.encoder, text.words, id, opening.names), missing=missing)
 
     def _list_due(self, text: PartialText) -> tuple[int, ...]:
@@ -218,6 +218,7 @@ class ContinuationWriter:
             self.request.top_p,
             due,
             self.request.new_entities,
+            bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the"),
             tuple(self.marks[mark] for mark in list_unopened(text.tokens[-200:]) if mark in self.marks),
             text.form,
             text.get_begun(),

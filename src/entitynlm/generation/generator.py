@@ -59,6 +59,7 @@ class Constraints:
     :param top_p: words are drawn from the smallest set with this probability.
     :param due: numbers of entities one of which is mentioned, starting with the next word; empty: R and E are free.
     :param new_entities: whether new entities may be mentioned.
+    :param in_phrase: whether an article stands before, so that a mention would be part of its phrase: none starts then.
     :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
     :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
     :param agreement: expressions of all entities, which restrict the first mention of a new entity.
@@ -70,6 +71,7 @@ class Constraints:
     top_p: float = 1.0
     due: Collection[int] = ()
     new_entities: bool = True
+    in_phrase: bool = False
     banned: tuple[int, ...] = ()
     form: Words = ()
     begun: tuple[str, ...] = ()
@@ -218,6 +220,8 @@ class Generator:
         self, state: StoryState, expected: Expectation, constraints: Constraints
     ) -> StoryState:
         """Draw R and E of the next word together (equations 3 and 4), then L (equation 5), given the constraints."""
+        if constraints.in_phrase and not constraints.due:
+            return state
         # (1 + N + K,) no mention comes first
         log_probs = np.append(expected.log_types[0], expected.log_probs)
         if constraints.due:

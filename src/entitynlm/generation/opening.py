@@ -20,8 +20,9 @@ from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise, Noise
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.detokenization import ends_sentence
+from entitynlm.text.detokenization import ends_sentence, join_tokens
 from entitynlm.text.document import Document, Span
+from entitynlm.text.segmentation import segment_text
 
 
 class StoryOpening:
@@ -46,7 +47,7 @@ class StoryOpening:
             self.state = self._read_prompt(pretrained, prompt)
         for member in cast:
             if self.find_entity(member) is None:
-                self._add_entity(tuple(member.split()))
+                self._add_entity(segment_text(member).tokens)
 
     @property
     def begins_sentence(self) -> bool:
@@ -95,12 +96,12 @@ class StoryOpening:
         """Find the entity of a name, or raise an error."""
         if (found := self.find_entity(name)) is not None:
             return found
-        called = ", ".join(" ".join(words) for words in self.names.values()) or "none"
+        called = ", ".join(join_tokens(words)[0] for words in self.names.values()) or "none"
         raise ConfigError(f"no entity is called {name!r}; the text has: {called}")
 
     def find_entity(self, name: str) -> int | None:
         """Find the entity of a name: by the full name, else by one of its words."""
-        wanted = name.lower().split()
+        wanted = [word.lower() for word in segment_text(name).tokens]
         for number, words in self.names.items():
             if [word.lower() for word in words] == wanted:
                 return number
@@ -179,7 +180,8 @@ def plan_next(
     opening = StoryOpening(pretrained, prompt, cast, torch.Generator(device="cpu").manual_seed(seed))
     assert opening.state.hidden is not None
     probs = opening.state.expect(opening.state.hidden, 0).referents()
-    candidates = [(" ".join(opening.names.get(n, (f"#{n}",))), float(probs[n])) for n in range(1, len(probs))]
+    names = {number: join_tokens(words)[0] for number, words in opening.names.items()}
+    candidates = [(names.get(n, f"#{n}"), float(probs[n])) for n in range(1, len(probs))]
     if new_entities or not candidates:
         candidates.append((NEW_ACTOR, float(probs[0])))
     total = sum(probability for _, probability in candidates)

@@ -40,6 +40,8 @@ NOT_IN_NOUN_PHRASES = _read_words("not_in_noun_phrases")
 """Verbs, conjunctions and adverbs that stand in no short noun phrase."""
 ADJECTIVES = _read_words("adjectives")
 """Common adjectives, with which no noun phrase ends."""
+PERSONS = _read_words("persons")
+"""Nouns for persons beside those in :data:`GENDERS`."""
 
 
 @cache
