@@ -22,6 +22,11 @@ TEXT = "Ann saw Bo. She ran."
 @pytest.fixture(scope="module")
 def results(model: Path) -> list[Result]:
     loaded = entitynlm.load(model)
+    cast, trace = (
+        loaded.characters(TEXT, least=1),
+        loaded.surprisal(loaded.annotate(TEXT), samples=3, repeats=1).trace,
+    )
+    assert trace is not None and len(trace.after) == len(trace.referents) > 0
     return [
         loaded.surprisal(TEXT, samples=3, repeats=1),
         loaded.surprisal("Bo ran.", samples=3, repeats=1),
@@ -29,7 +34,9 @@ def results(model: Path) -> list[Result]:
         loaded.log_prob(loaded.annotate(TEXT)),
         loaded.next_entity(TEXT),
         loaded.follow(loaded.annotate(TEXT), by="mentions").expect(4),
-        loaded.characters(TEXT, least=1),
+        cast,
+        cast.characters[0],
+        trace,
     ]
 
 
@@ -42,10 +49,10 @@ def test_results_are_pickled_copied_and_compared(results: list[Result]) -> None:
 
 def test_results_are_plain_data_and_one_line(results: list[Result]) -> None:
     for result in results:
-        assert "\n" not in repr(result)
+        assert "\n" not in repr(result) and len(repr(result)) < 160
         assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
         for again in (type(result).from_dict(result.to_dict()), type(result).from_json(result.to_json())):
-            assert again == result and again.to_dict() == result.to_dict()
+            assert again == result and again.to_json() == result.to_json()
     table = results[0].to_dict()
     assert [row["token"] for row in table["tokens"]][:3] == ["Ann", "saw", "Bo"]
     assert table["base"] == 2.0 and "trace" not in table

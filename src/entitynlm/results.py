@@ -3,6 +3,7 @@
 import copyreg
 import dataclasses
 import json
+import reprlib
 from collections.abc import Mapping
 from functools import cache
 from types import UnionType
@@ -28,8 +29,9 @@ class Result:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        sizes = ((each.name, getattr(self, each.name)) for each in dataclasses.fields(self))  # type: ignore[arg-type]
-        shown = (f"{name}={value!r}" if isinstance(value, str | int | float) else f"{len(value)} {name}"
+        names = (each.name for each in dataclasses.fields(self) if each.name not in self.INTERNAL)  # type: ignore[arg-type]
+        sizes = ((name, getattr(self, name)) for name in names)
+        shown = (f"{name}={reprlib.repr(value)}" if isinstance(value, str | int | float) else f"{len(value)} {name}"
                  for name, value in sizes if isinstance(value, str | int | float | tuple))  # fmt: skip
         return f"<{type(self).__name__}: {', '.join(shown)}>"
 

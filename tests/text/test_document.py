@@ -94,6 +94,7 @@ def test_a_document_goes_through_pickle_copies_and_plain_data() -> None:
 
 def test_a_document_is_shown_on_one_short_line() -> None:
     assert repr(STORY) == "<Document 'd': 4 tokens, 3 mentions, 2 entities>"
+    assert repr(STORY.entities[0]) == "<Entity 'a': no type, 2 mentions>"
 
 
 def test_clusters_are_spans_or_strings() -> None:

@@ -24,8 +24,8 @@ CLEAR_SHARE = 2 / 3
 """The least share of the evidence that decides a gender: one wrong "she" does not make Jim a woman."""
 
 
-@dataclass(frozen=True)
-class Character:
+@dataclass(frozen=True, repr=False)
+class Character(Result):
     """One person of a book. Places are tokens; chapters are numbers from 1 on, None before the first."""
 
     id: str

@@ -15,7 +15,7 @@ SMALLEST_SHARE = 1e-12  # what is added to probabilities in a product
 NEW = ""  # stands for an entity that was not mentioned before; no entity of a document has an empty id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice(Result):
     """A distribution over the entities so far and :data:`NEW`; ``best`` is the most probable entity, or people's majority."""
 

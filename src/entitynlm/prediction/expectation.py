@@ -47,7 +47,7 @@ class ExpectedReferent:
     words: WordProbs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExpectedNext(Result):
     """The model's expectation at a word.
 

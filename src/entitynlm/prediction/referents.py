@@ -23,6 +23,7 @@ from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.results import Result
 
 NEGLECTED = 0.002  # prior probability of all the ways to go on that are left out, at most …
 
@@ -149,8 +150,8 @@ class Referent:
         return max(0.0, -float(np.log(max(self.probability, 1e-300))))
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Result):
     """Expectations and entity vectors along a text of T words, read with its analysis."""
 
     referents: tuple[Referent, ...]

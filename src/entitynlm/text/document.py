@@ -51,6 +51,9 @@ class Entity:
     mentions: tuple[Mention, ...]
     type: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Entity {self.id!r}: {self.type or 'no type'}, {len(self.mentions)} mentions>"
+
 
 class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
     """A span of direct speech, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""

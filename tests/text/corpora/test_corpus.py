@@ -108,7 +108,9 @@ def test_files_called_train_dev_test(tmp_path: Path) -> None:
     put(tmp_path / "README.md", "words")
     corpus = open_corpus(tmp_path)
     assert list(corpus.splits) == ["train", "dev", "test"]
-    assert corpus.name == tmp_path.name
+    assert (
+        corpus.name == tmp_path.name and repr(corpus) == f"<Corpus {corpus.name!r}: 1 train, 1 dev, 1 test>"
+    )
     put(tmp_path / "corpus.json", json.dumps({"corpus": "stories (generated)"}))
     assert open_corpus(tmp_path).name == "stories (generated)"
 

@@ -46,6 +46,10 @@ class Corpus:
     format: str | None = None
     rule: str = ""
 
+    def __repr__(self) -> str:
+        files = ", ".join(f"{len(paths)} {split}" for split, paths in self.splits.items())
+        return f"<Corpus {self.name!r}: {files}>"
+
     def files(self, split: str | None = None) -> tuple[Path, ...]:
         if split is None:
             return tuple(path for paths in self.splits.values() for path in paths)
