@@ -219,6 +219,7 @@ class ContinuationWriter:
             due,
             self.request.new_entities,
             bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the"),
+            "," if text.words and text.words[-1].e else "one",  # a noun would go on with the mention
             tuple(self.marks[mark] for mark in list_unopened(text.tokens[-200:]) if mark in self.marks),
             text.form,
             text.get_begun(),

@@ -33,7 +33,6 @@ from entitynlm.model.noise import DrawnNoise
 
 MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
-FALLBACK = "one"  # where none came
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
 LEAST_PROBABLE = 1e-3  # rarer expressions are not read to their end, for each piece is a step of the network
 LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
@@ -60,6 +59,7 @@ class Constraints:
     :param due: numbers of entities one of which is mentioned, starting with the next word; empty: R and E are free.
     :param new_entities: whether new entities may be mentioned.
     :param in_phrase: whether an article stands before, so that a mention would be part of its phrase: none starts then.
+    :param fallback: the word that is written where none was drawn that fits.
     :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
     :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
     :param agreement: expressions of all entities, which restrict the first mention of a new entity.
@@ -72,6 +72,7 @@ class Constraints:
     due: Collection[int] = ()
     new_entities: bool = True
     in_phrase: bool = False
+    fallback: str = "one"
     banned: tuple[int, ...] = ()
     form: Words = ()
     begun: tuple[str, ...] = ()
@@ -151,7 +152,7 @@ class Generator:
         if read is None:  # the mention has ended with the word before, or nothing has fitted
             chosen = replace(state, history=replace(state.history, remaining=0), open_type=0)
             read = yield from self._draw_word(chosen, constraints, constraints.fits_outside_mentions)
-        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
+        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(constraints.fallback)))
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
