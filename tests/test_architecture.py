@@ -138,6 +138,18 @@ def test_no_class_name_has_two_meanings() -> None:
     assert {name: [*where] for name, where in list_definitions("class").items() if len(where) > 1} == {}
 
 
+def test_no_type_alias_has_the_name_of_a_class() -> None:
+    """Type variables aside, and options of the command line, which are called as what they choose."""
+    classes = list_definitions("class")
+    for path in MODULES:
+        if path.relative_to(ROOT).parts[0] == "interfaces":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith("TypeVar("):
+                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+                assert [name for name in names if name in classes] == [], name_of(path)
+
+
 def test_no_constant_name_has_two_values() -> None:
     assert {n: where for n, where in list_definitions("constant").items() if len({*where.values()}) > 1} == {}
 

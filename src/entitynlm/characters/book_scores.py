@@ -31,7 +31,7 @@ LONGEST_TITLE = 14
 FEWEST_OF_A_KIND = 20
 """A kind of quotation that a novel has no more than this often has no figure."""
 
-Pairs = Sequence[tuple[Hashable | None, str]]
+ClusterPairs = Sequence[tuple[Hashable | None, str]]
 """The cluster of each item, None where it was not found, and its character."""
 
 
@@ -64,7 +64,7 @@ def _find_clusters(document: Document) -> dict[Span, str]:
     return {trim(text, (offsets[m.start][0], offsets[m.end - 1][1])): m.entity for m in ordered}
 
 
-def _pair_names(clusters: Mapping[Span, str], names: Mapping[Span, str]) -> Pairs:
+def _pair_names(clusters: Mapping[Span, str], names: Mapping[Span, str]) -> ClusterPairs:
     """Pair each name with the shortest mention that ends with it."""
     ending: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for (start, end), cluster in clusters.items():
@@ -76,7 +76,7 @@ def _pair_names(clusters: Mapping[Span, str], names: Mapping[Span, str]) -> Pair
     return found
 
 
-def _measure(name: str, pairs: Pairs) -> dict[str, float | None]:
+def _measure(name: str, pairs: ClusterPairs) -> dict[str, float | None]:
     found = sum(cluster is not None for cluster, _ in pairs)
     return {
         f"{name} found": 100 * found / len(pairs) if pairs else None,
@@ -158,7 +158,7 @@ def measure_baselines(novel: Novel, document: Document) -> dict[str, float | Non
     return figures
 
 
-def score_b_cubed(pairs: Pairs) -> float:
+def score_b_cubed(pairs: ClusterPairs) -> float:
     """Score clusters by B³ F1 over the annotated mentions; a mention that was not found is a cluster of its own."""
     known = [
         (("alone", place) if cluster is None else cluster, who) for place, (cluster, who) in enumerate(pairs)
@@ -170,7 +170,7 @@ def score_b_cubed(pairs: Pairs) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def map_one_to_one(pairs: Pairs) -> set[tuple[Hashable | None, str]]:
+def map_one_to_one(pairs: ClusterPairs) -> set[tuple[Hashable | None, str]]:
     """Map clusters to characters, one to one, so that as many mentions as possible are right."""
     clusters = list(dict.fromkeys(cluster for cluster, _ in pairs if cluster is not None))
     characters = sorted({who for _, who in pairs})

@@ -36,7 +36,7 @@ LONGEST_PASSAGE = 10_000
 NARRATOR_SHARE = 0.002
 """A text has a narrator if "I" outside of quotations is at least this share of all tokens."""
 
-Features = dict[str, float]
+FeatureValues = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Conversation:
 
     first: int
     participants: Sequence[str]
-    features: Sequence[Sequence[Features]]
+    features: Sequence[Sequence[FeatureValues]]
     steps: Sequence[str]
 
 
@@ -159,7 +159,7 @@ class ConversationReader:
             return f"gap, one{tagged}"
         return f"gap, {'short' if len(between) <= CONVERSATION_GAP // 2 else 'long'}{tagged}"
 
-    def _describe_person(self, who: str, share: float, numbers: range) -> Features:
+    def _describe_person(self, who: str, share: float, numbers: range) -> FeatureValues:
         """Describe a participant, whatever the quotation."""
         record = self.dialogue.records[who]
         here = [
@@ -182,7 +182,9 @@ class ConversationReader:
         }
         return found | {name: 1.0 for name, holds in traits.items() if holds}
 
-    def _describe(self, number: int, numbers: range, known: Mapping[str, Features]) -> list[Features]:
+    def _describe(
+        self, number: int, numbers: range, known: Mapping[str, FeatureValues]
+    ) -> list[FeatureValues]:
         """Describe each participant as the speaker of a quotation."""
         start, end = self.quotations[number]
         before = {who: self._measure_before(who, start) for who in known}
@@ -200,7 +202,7 @@ class ConversationReader:
             for who, features in known.items()
         ]
 
-    def _describe_tag(self, number: int, who: str, rank: int) -> Features:
+    def _describe_tag(self, number: int, who: str, rank: int) -> FeatureValues:
         """Describe a participant by the tag of a quotation; pronouns are trusted more in a short passage than in a book."""
         tag = self.tags[number]
         found = _compare_tag(tag, who, self.dialogue.records[who], rank)
@@ -222,7 +224,9 @@ class ConversationReader:
         places = self._places.get(who, [])
         return bisect_left(places, high) - bisect_left(places, low)
 
-    def _describe_paragraphs(self, number: int, who: str, known: Mapping[str, Features]) -> Iterator[str]:
+    def _describe_paragraphs(
+        self, number: int, who: str, known: Mapping[str, FeatureValues]
+    ) -> Iterator[str]:
         """Tell where a participant is mentioned outside of quotations: in the quotation's paragraph and the ones beside it."""
         if not self.dialogue.discourse.has_paragraphs:
             return
@@ -258,7 +262,7 @@ class ConversationReader:
                 yield f"tagged {label}"
 
 
-def _compare_tag(tag: Tag | None, who: str, record: PersonRecord, rank: int) -> Features:
+def _compare_tag(tag: Tag | None, who: str, record: PersonRecord, rank: int) -> FeatureValues:
     """Describe a participant by a tag: whether it names this or another participant, and whether genders agree."""
     recency = f"recency {min(rank, 4)}"
     if tag is None:

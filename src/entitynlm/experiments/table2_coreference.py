@@ -37,7 +37,7 @@ COREF_COLUMNS = {
 OUR_RANKER = "our ranker"
 
 Baseline = Mapping[str, Sequence[Ranked]]  # scores or k-best lists by split, in the order of its documents
-Rows = Mapping[str, CorpusCounts]  # by the name of a system, the counts of every metric in its answers
+RowCounts = Mapping[str, CorpusCounts]  # by the name of a system, the counts of every metric in its answers
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Block:
     """A baseline and the systems that rerank its candidates: rows by split, and the weights searched on dev."""
 
     title: str
-    rows: Mapping[str, Rows]
+    rows: Mapping[str, RowCounts]
     weights: Mapping[str, SearchResult] = field(default_factory=dict)
 
     def to_figures(self, *, trials: int = TRIALS, seed: int = 0) -> dict[str, Any]:

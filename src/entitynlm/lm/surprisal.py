@@ -24,7 +24,7 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, read_form
 from entitynlm.lm.next_words import NextWords, add_expected
 from entitynlm.lm.spelling import spell_unknown_words
-from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
+from entitynlm.lm.surprisal_words import BaselineName, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import Pretrained
@@ -137,7 +137,7 @@ class Surprisal(Result):
     originals: tuple[Mention, ...]
     trace: Trace
     given: bool
-    source: Source
+    source: BaselineName
     base: float
     log_prob: float
     deviations: FloatArray

@@ -27,7 +27,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 
-Source = Literal["rnnlm", "language model"]
+BaselineName = Literal["rnnlm", "language model"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other values
 P_SHARE = 0.5  # of P in what particles are drawn from
@@ -140,7 +140,7 @@ def score_without_entities(
     document: EncodedDocument,
     readings: Readings | None = None,
     estimates: WordEstimates | None = None,
-) -> tuple[FloatArray, Source]:
+) -> tuple[FloatArray, BaselineName]:
     """Return (T,) log p(x_t | x_<t) in nats without entities, and the name of the model that gives it.
 
     :param estimates: estimates with entities, which may have computed the language model's output layer already.

@@ -48,7 +48,7 @@ PRIOR_COUNT = 2.0  # how many observations the level below counts for
 SMALLEST_PROBABILITY = 1e-6
 
 Key = tuple[str, ...]
-Counts = Mapping[Key, np.ndarray]
+ContextCounts = Mapping[Key, np.ndarray]
 
 
 class ScenarioClassifier:
@@ -114,7 +114,7 @@ class TypeCounts:
         self._stories = {story.id: (story, frozenset(starts)) for story, starts in pairs}
         self.counts = self._count(stories)
 
-    def _count(self, stories: Iterable[Document]) -> Counts:
+    def _count(self, stories: Iterable[Document]) -> ContextCounts:
         """Count (type, newness) by context key, and types by scenario and head word, of mentions in training stories."""
         types = len(self.type_ids)
         counts: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(2 * types, dtype=np.float32))
@@ -157,7 +157,7 @@ class TypeCounts:
         return [self._measure(*pair, own, inferred) for pair in zip(contexts, scenarios, strict=True)]
 
     def _measure(
-        self, context: Context, scenario: str, own: Counts, inferred: dict[Key, np.ndarray]
+        self, context: Context, scenario: str, own: ContextCounts, inferred: dict[Key, np.ndarray]
     ) -> np.ndarray:
         for head in {head for candidate in context.candidates for head in candidate.heads}:
             if (scenario, head) not in inferred:
@@ -177,12 +177,12 @@ class TypeCounts:
         ]
         return np.stack([np.log(table + SMALLEST_PROBABILITY).astype(np.float32) for table in tables])
 
-    def _get(self, key: Key, own: Counts) -> np.ndarray:
+    def _get(self, key: Key, own: ContextCounts) -> np.ndarray:
         """Get the counts of a key without those of a story."""
         nothing = np.zeros(2 * len(self.type_ids), dtype=np.float32)
         return self.counts.get(key, nothing) - own.get(key, nothing)
 
-    def _estimate(self, keys: Sequence[Key], own: Counts) -> np.ndarray:
+    def _estimate(self, keys: Sequence[Key], own: ContextCounts) -> np.ndarray:
         """Return (levels, 2 types) probabilities of outcomes, each level smoothed by the one that it backs off to."""
         size = 2 * len(self.type_ids)
         found = np.empty((len(BACK_OFF_LEVELS), size), dtype=np.float32)
@@ -192,7 +192,7 @@ class TypeCounts:
             found[level] = (counts + PRIOR_COUNT * below) / (counts.sum() + PRIOR_COUNT)
         return found
 
-    def _infer_type(self, head: str, scenario: str, own: Counts) -> np.ndarray:
+    def _infer_type(self, head: str, scenario: str, own: ContextCounts) -> np.ndarray:
         """Return (types,) log-probabilities of the types of an entity that a head word names."""
         size = len(self.type_ids)
         probs = np.full(size, 1 / size, dtype=np.float32)

@@ -4,7 +4,7 @@ import numpy as np
 
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.pair_features import PAIR_FEATURES, pair_mentions
-from entitynlm.coref.ranker.hashing import Columns, hash_texts
+from entitynlm.coref.ranker.hashing import HashedColumns, hash_texts
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.english import DETERMINERS
 
@@ -59,7 +59,7 @@ def _mix_groups() -> IntArray:
 FACTORS = _mix_groups()
 
 
-def describe_mentions(table: MentionTable, variants: IntArray) -> Columns:
+def describe_mentions(table: MentionTable, variants: IntArray) -> HashedColumns:
     """Hash the attributes of each mention; ``variants`` tell how its span was cut from the subtree of its head."""
     document, tokens, words = table.document, table.document.tokens, table.words
     lemmas, tags = document.column("lemma"), document.column("pos")
@@ -109,7 +109,7 @@ def _find_nesting(table: MentionTable) -> IntArray:
     return found
 
 
-def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, Columns]:
+def relate_mentions(table: MentionTable) -> tuple[IntArray, IntArray, HashedColumns]:
     """Pair mentions with their possible antecedents, and hash each of :data:`RELATIONS` between them."""
     pairs = pair_mentions(table, 0, table.size)
     earlier = table.start[pairs.antecedent] < table.start[pairs.mention]

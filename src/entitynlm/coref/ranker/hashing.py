@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from entitynlm.compilation import njit
 from entitynlm.progress import SILENT, Progress
 
-Columns = Mapping[str, NDArray[np.int64]]
+HashedColumns = Mapping[str, NDArray[np.int64]]
 Array = Any  # numpy arrays inside compiled loops
 Example = TypeVar("Example")
 
@@ -41,7 +41,7 @@ class LinearModel:
         self.weights = np.zeros(size)
         self.rate, self.least = rate, least
 
-    def index(self, templates: Sequence[str], columns: Columns) -> NDArray[np.uint32]:
+    def index(self, templates: Sequence[str], columns: HashedColumns) -> NDArray[np.uint32]:
         """(rows, templates) the index of each row's feature by each template."""
         rows = len(next(iter(columns.values())))
         values = {name: column.view(np.uint64) for name, column in columns.items()}
@@ -54,7 +54,7 @@ class LinearModel:
             indices[:, number] = code & np.uint64(len(self.weights) - 1)
         return indices
 
-    def score(self, templates: Sequence[str], columns: Columns) -> NDArray[np.float64]:
+    def score(self, templates: Sequence[str], columns: HashedColumns) -> NDArray[np.float64]:
         """(rows,) the sums of the weights of each row's features."""
         return self.weights[self.index(templates, columns)].sum(axis=1)
 

@@ -14,7 +14,7 @@ from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, Antecedent
 from entitynlm.coref.mention_table import MentionTable, guess_head
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, describe_mentions, relate_mentions
-from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel
+from entitynlm.coref.ranker.hashing import Array, HashedColumns, LinearModel
 from entitynlm.coref.ranker.mentions import CandidateMention, find_by_dependencies, has_syntax
 from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.discourse.discourse import read_discourse
@@ -55,7 +55,7 @@ class RankerExample:
         return (owners[self.i] >= 0) & (owners[self.i] == owners[self.j])
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> HashedColumns:
         """(N,) columns of pairs: the mention's attributes, the antecedent's ("a.") and the relations."""
         return {
             **{name: column[self.i] for name, column in self.attributes.items()},

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from entitynlm.coref.mention_table import choose_spans
-from entitynlm.coref.ranker.hashing import Array, Columns, LinearModel, hash_texts
+from entitynlm.coref.ranker.hashing import Array, HashedColumns, LinearModel, hash_texts
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import AFTER_HEAD
@@ -53,7 +53,7 @@ class SpanFinder:
             right = np.array([span in gold for span in spans], dtype=np.bool_)
             examples.append((columns, np.arange(len(spans) + 1), right))
 
-        def index(example: tuple[Columns, IntArray, Array]) -> tuple[Array, ...]:
+        def index(example: tuple[HashedColumns, IntArray, Array]) -> tuple[Array, ...]:
             columns, offsets, right = example
             none = np.zeros((len(right), 0), dtype=np.uint32)
             return none, self.model.index(SPAN_TEMPLATES, columns), offsets, right
@@ -68,7 +68,7 @@ class SpanFinder:
         return [spans[row] for row in choose_spans(first, end - 1, scores, LIKELY).tolist()]
 
 
-def list_spans(document: Document) -> tuple[list[Span], Columns]:
+def list_spans(document: Document) -> tuple[list[Span], HashedColumns]:
     """List all spans within sentences, and columns of their features."""
     size = len(document)
     ends = np.zeros(size, dtype=np.int64)

@@ -8,7 +8,7 @@ from pathlib import Path
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, decode_lines, has_name, open_binary, read_json
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Report, ignore
+from entitynlm.text.formats.base import ReportOddity, ignore
 from entitynlm.text.formats.pandoc import CONVERTED_ENDINGS
 from entitynlm.text.formats.registry import read_documents
 
@@ -59,7 +59,7 @@ class Corpus:
         return self.splits[split]
 
     def documents(
-        self, split: str | None = None, *, on_oddity: Report = ignore, words_only: bool = False
+        self, split: str | None = None, *, on_oddity: ReportOddity = ignore, words_only: bool = False
     ) -> Iterator[Document]:
         """Stream the documents of one split or of all, one in memory at a time, as :func:`read_documents` does."""
         for path in self.files(split):

@@ -57,14 +57,14 @@ class Oddity:
         return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
 
 
-Report = Callable[[Oddity], object]
+ReportOddity = Callable[[Oddity], object]
 
 
 def ignore(oddity: Oddity) -> None:
     """Ignore an oddity; the default of ``report``."""
 
 
-Row = tuple[int, str]
+NumberedLine = tuple[int, str]
 """A line and its number."""
 Comments = dict[str, str]
 
@@ -79,7 +79,7 @@ class Source:
 
     path: str
     stream: BinaryIO
-    on_oddity: Report = ignore
+    on_oddity: ReportOddity = ignore
     words_only: bool = False
     most: int | None = None
 
@@ -124,11 +124,11 @@ class Source:
         if pieces:
             yield b"".join(pieces)
 
-    def blocks(self) -> Iterator[tuple[int, Comments, list[Row]]]:
+    def blocks(self) -> Iterator[tuple[int, Comments, list[NumberedLine]]]:
         """Yield the lines between blank lines: the number of the first line, comments (``# key = value``), rows."""
         first = 0
         comments: Comments = {}
-        rows: list[Row] = []
+        rows: list[NumberedLine] = []
         for number, line in self.lines():
             if line.startswith("#"):
                 if rows:

@@ -28,7 +28,7 @@ END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
 BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
 _BLANKS = re.compile(r"[ \t]+")
 
-Labels = tuple[str, ...]
+BracketLabels = tuple[str, ...]
 _PLAIN_NUMBER = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 HINT = "Is the file really in CoNLL-2012 format?"
 
@@ -179,7 +179,7 @@ def _cut_column(table: FieldTable, first: int, last: int | None) -> list[str | N
 
 
 @lru_cache(maxsize=1 << 16)
-def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
+def parse_cell(cell: str) -> tuple[BracketLabels, BracketLabels, BracketLabels, bool]:
     """Parse a coreference cell: labels of one-word, opening and closing mentions, and whether the cell has nothing else."""
     found = BRACKET.findall(cell)
     return (

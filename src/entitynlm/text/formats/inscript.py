@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Row, Source
+from entitynlm.text.formats.base import NumberedLine, Source
 from entitynlm.text.segmentation import find_spans, place_words
 
 NOTHING = "O"
@@ -51,7 +51,7 @@ def _read_sentences(source: Source) -> Iterator[Sentence]:
             source.report(f"sentence {comments.get('id', '')} has no words", line)
 
 
-def _split_row(row: Row, source: Source) -> Cells | None:
+def _split_row(row: NumberedLine, source: Source) -> Cells | None:
     """Split a row into its six cells; cells without a value are None."""
     number, line = row
     cells = [cell.strip() for cell in line.split("\t")]

@@ -13,7 +13,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, open_binary, read_most, write_atomically
 from entitynlm.text.document import Document
 from entitynlm.text.formats import brat, conll2012, inscript, jsonlines, pandoc, plain_text
-from entitynlm.text.formats.base import Format, Report, Source, ignore
+from entitynlm.text.formats.base import Format, ReportOddity, Source, ignore
 from entitynlm.text.formats.conllu import reader as conllu_reader
 from entitynlm.text.formats.conllu import writer as conllu_writer
 
@@ -87,7 +87,7 @@ def recognise_format(path: str, sample: bytes) -> Format:
 
 
 def read_documents(
-    path: str | Path, format: str | None = None, *, on_oddity: Report = ignore, words_only: bool = False
+    path: str | Path, format: str | None = None, *, on_oddity: ReportOddity = ignore, words_only: bool = False
 ) -> Iterator[Document]:
     """Read the documents of one file (``-`` is standard input) one by one, in any format.
 
@@ -98,7 +98,9 @@ def read_documents(
     return _read(source, format)
 
 
-def read_upload(content: bytes, name: str, *, most: int, on_oddity: Report = ignore) -> Iterator[Document]:
+def read_upload(
+    content: bytes, name: str, *, most: int, on_oddity: ReportOddity = ignore
+) -> Iterator[Document]:
     """Read the documents of a file in memory that unpacks to at most ``most`` bytes; no other file is opened."""
     if name.endswith(".gz"):
         try:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from entitynlm.text.document import Document, Span
-from entitynlm.text.formats.base import Comments, DocumentNames, OddityCounter, Row, Source
+from entitynlm.text.formats.base import Comments, DocumentNames, NumberedLine, OddityCounter, Source
 from entitynlm.text.formats.conllu.entities import EntityReader
 from entitynlm.text.formats.conllu.spacing import TextBuilder
 
@@ -98,7 +98,7 @@ class _ConlluBuilder:
             if key.startswith("meta::"):
                 self._meta[key[len("meta::") :].strip()] = value
 
-    def add_sentence(self, comments: Comments, rows: list[Row]) -> None:
+    def add_sentence(self, comments: Comments, rows: list[NumberedLine]) -> None:
         start = len(self._tokens)
         if rows:
             self._text.start_sentence("newpar" in comments or "newpar id" in comments)
@@ -114,7 +114,7 @@ class _ConlluBuilder:
                 message = "'# text' is not what the words and their SpaceAfter give; the words count"
                 self._counter.add(message, rows[0][0])
 
-    def _read_rows(self, rows: list[Row]) -> None:
+    def _read_rows(self, rows: list[NumberedLine]) -> None:
         start = len(self._tokens)
         ids: list[int] = []
         heads: list[str] = []
