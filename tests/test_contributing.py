@@ -22,7 +22,7 @@ from entitynlm.experiments.table import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
 from entitynlm.interfaces.cli import make_verb
 from entitynlm.model.backbones.base import BACKBONES
-from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_windows
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import WordClasses
@@ -42,6 +42,7 @@ from support.enumeration import (
     with_analysis,
 )
 from support.running_example import RUNNING_EXAMPLE
+from support.scoring import score_encoded
 from support.small_networks import CLASSES, WORDS, make_network, make_words
 from test_architecture_page import list_names
 

@@ -8,7 +8,6 @@ import torch
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.model.reference import SlowTwin
 from support.enumeration import (
@@ -21,6 +20,7 @@ from support.enumeration import (
     weigh_analyses,
     with_analysis,
 )
+from support.scoring import score_encoded
 from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [

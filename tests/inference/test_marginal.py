@@ -8,9 +8,9 @@ import torch
 
 from entitynlm.errors import ConfigError, InferenceError
 from entitynlm.inference.marginal import Method, average_words, estimate_error, estimate_log_prob
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses, with_analysis
+from support.scoring import score_encoded
 from support.small_networks import make_network, make_words
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from entitynlm.inference.readings import Readings, WordTables
 from entitynlm.inference.story_state import StoryState, log_prob_pieces, read_along
 from entitynlm.model.batch.document_index import COUNT
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.reference import SlowTwin
+from support.scoring import score_encoded
 from support.small_models import encoded_documents, make_network, model_options
 
 

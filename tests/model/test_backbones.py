@@ -11,7 +11,6 @@ import torch
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.backbones.base import BACKBONES
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -26,6 +25,7 @@ from support.letter_backbone import (
     make_letter_network,
     spell_document,
 )
+from support.scoring import score_encoded
 from support.small_models import VARIABLES, assert_close, part
 
 TINY = Letters("ab", 2)

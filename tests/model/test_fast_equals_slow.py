@@ -7,11 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
 from entitynlm.model.reference import SlowTwin
+from support.scoring import score_encoded
 from support.small_models import (
     VARIABLES,
     assert_close,

@@ -8,9 +8,9 @@ import torch
 from torch.autograd import gradcheck
 
 from entitynlm.model.batch.scan import scan_states
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
+from support.scoring import score_encoded
 from support.small_models import make_document, make_network
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from support.enumeration import enumerate_analyses, sum_documents, with_analysis
+from support.scoring import score_encoded
 from support.small_models import assert_close, make_document, make_network
 
 SENTENCES = [0, 0, 1, 1]

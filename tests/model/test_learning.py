@@ -5,9 +5,9 @@ import math
 import torch
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
+from support.scoring import score_encoded
 from support.small_models import make_document
 
 

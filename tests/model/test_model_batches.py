@@ -8,10 +8,10 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from support.enumeration import sum_documents
+from support.scoring import score_encoded
 from support.small_models import (
     VARIABLES,
     WORDS,

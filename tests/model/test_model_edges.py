@@ -7,10 +7,10 @@ import torch
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from support.enumeration import sum_variables
+from support.scoring import score_encoded
 from support.small_models import make_document, make_network
 
 MODES = ["generative", "causal"]

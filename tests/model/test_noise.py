@@ -5,8 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise, FixedNoise
+from support.scoring import score_encoded
 from support.small_models import assert_close, make_document, make_network
 
 POSITIONS = st.lists(st.integers(0, 10**6), max_size=8)

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.model.batch.document_index import index_document
-from entitynlm.model.batch.scores import Carried, Window, cut_windows, score_encoded, score_windows
+from entitynlm.model.batch.scores import Carried, Window, cut_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
+from support.scoring import score_encoded
 from support.small_models import (
     VARIABLES,
     assert_close,

@@ -16,11 +16,12 @@ from entitynlm.errors import InferenceError
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.model.batch.scores import Scores, score_encoded
+from entitynlm.model.batch.scores import Scores
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
+from support.scoring import score_encoded
 
 MOST_ANALYSES = 200_000
 MOST_WORDS = 50  # beyond which there is no need to count

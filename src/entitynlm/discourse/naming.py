@@ -16,8 +16,7 @@ from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import DETERMINERS, POSSESSIVE_PRONOUNS, PRONOUNS
 
-RESOLVED_BY_DEFAULT = frozenset(("he", "she", "it", "they"))
-FIRST_AND_SECOND = frozenset(("i", "you", "we"))
+THIRD_PERSON = frozenset(("he", "she", "it", "they"))
 OWN_ENDINGS = frozenset(("'m", "’m", "'re", "’re", "'ve", "’ve"))
 """Short verbs that agree with a pronoun and with no name: "I'm" stays, because "Frank'm" is no English."""
 AFTER_OBJECT = frozenset(
@@ -107,26 +106,23 @@ def name_entities(document: Document, mentions: Iterable[Mention] | None = None)
     }
 
 
-def resolve_text(document: Document, *, every_person: bool = False) -> str:
-    """Replace pronouns by the names of their entities; reflexive ones stay, because "Ann hurt Ann" is about two people.
+def resolve_text(document: Document) -> str:
+    """Replace third-person pronouns outside of quotations by the names of their entities.
 
-    :param every_person: replace "I", "you" and "we" too, and pronouns inside of quotations.
+    Reflexive ones stay, because "Ann hurt Ann" is about two people.
     """
     text, offsets = document.text, document.offsets
     if text is None or offsets is None:
         text, offsets = join_tokens(document.tokens)
-    replaced = RESOLVED_BY_DEFAULT | (FIRST_AND_SECOND if every_person else frozenset())
     known = [quotation.span for quotation in document.quotations] or None
-    quoted = [False] * len(document)
-    if not every_person:
-        quoted = [number != NARRATION for number in read_discourse(document, known).quotation_of]
+    quoted = [number != NARRATION for number in read_discourse(document, known).quotation_of]
     names = choose_names(document)
     pieces: list[str] = []
     written = 0
     for mention in document.mentions:
         word, named = document.tokens[mention.start], names[mention.entity]
         plain, name = word.lower(), document.words(*named.span)
-        if len(mention) > 1 or PRONOUNS.get(plain) not in replaced or plain.endswith(("self", "selves")):
+        if len(mention) > 1 or PRONOUNS.get(plain) not in THIRD_PERSON or plain.endswith(("self", "selves")):
             continue
         if quoted[mention.start] or name.lower() in PRONOUNS or named.start <= mention.start < named.end:
             continue

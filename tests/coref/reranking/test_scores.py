@@ -12,12 +12,12 @@ from entitynlm.config import ModelConfig
 from entitynlm.coref.candidates.candidate_files import Clusters
 from entitynlm.coref.reranking import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document
+from support.scoring import score_encoded
 
 WORDS = ("Anna", "saw", "Berta", ",", "her", "old", "friend", ".", "she", "12", "laughed", "and")
 

@@ -355,11 +355,3 @@ def score_language_model(network: LanguageModel, reading: HiddenStates, word_sha
     bounds = np.concatenate([[0], np.cumsum([len(own) for own in reading.words])])
     carried = Carried(reading.carry, [nothing[:0]] * len(reading.words))
     return BatchScores(Scores(nothing, nothing, nothing, log_x, bounds), carried)
-
-
-def score_encoded(
-    network: EntityNetwork, documents: Sequence[EncodedDocument], *, noise: Noise | None
-) -> Scores:
-    """Read, lay out and score whole documents."""
-    windows = [cut_windows(document, network)[0] for document in documents]
-    return score_windows(network, windows, noise=noise).scores

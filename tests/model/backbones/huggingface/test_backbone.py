@@ -17,7 +17,6 @@ from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer
-from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.noise import FixedNoise
@@ -27,6 +26,7 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, train_pretrained
 from entitynlm.training.settings import load_settings
 from support.enumeration import enumerate_analyses, sum_documents, sum_variables
+from support.scoring import score_encoded
 from support.small_models import VARIABLES, part
 from support.tiny_language_models import FAMILIES, import_or_skip, make_model, save_model
 

@@ -187,8 +187,9 @@ class LanguageModelRuntime:
             known, past, found = self._latest
             if known == key and past is carry and (found[1] is not None or not keep):
                 return found
-        states, pasts = self._read_all(documents, tuple(layers), carry)
-        found = states, pasts if keep else None
+        pasts = [self._begin(tuple(layers))] * len(documents) if carry is None else carry
+        read = [self._read_on(*pair, tuple(layers)) for pair in zip(pasts, documents, strict=True)]
+        found = [states for states, _ in read], tuple(past for _, past in read) if keep else None
         if not self._reduced:
             self._latest = (key, carry, found)
         return found
@@ -238,13 +239,6 @@ class LanguageModelRuntime:
             left = tuple(k[own] for k in keys), tuple(v[own] for v in values)
             after.append(Past(past.position + 1, *left, states[row : row + 1], read))
         return tuple(after)
-
-    def _read_all(
-        self, documents: Sequence[np.ndarray], layers: tuple[int, ...], carry: Pasts | None
-    ) -> tuple[list[Tensor], Pasts]:
-        pasts = [self._begin(layers)] * len(documents) if carry is None else carry
-        found = [self._read_on(*pair, layers) for pair in zip(pasts, documents, strict=True)]
-        return [states for states, _ in found], tuple(past for _, past in found)
 
     def _read_on(self, past: Past, document: np.ndarray, layers: tuple[int, ...]) -> tuple[Tensor, Past]:
         """Read a document from one border of chunks to the next: its states, and the remaining pieces."""
