@@ -37,7 +37,7 @@ GOLD_ONLY, OWN_CLUSTERS = 0.3, 0.5
 """Shares of updates that link annotated mentions only, and that compare them with the network's clusters, not the true ones."""
 FOUND = -0.5
 """Log-odds above which a span counts as found."""
-WEIGHT_DECAY, LARGEST_GRADIENT = 0.01, 5.0
+DECAY, LARGEST_GRADIENT = 0.01, 5.0
 WARMUP = 50
 """Number of updates in which the learning rate rises."""
 
@@ -94,7 +94,7 @@ class ResolverTrainer:
         decayed = [p for p in network.parameters() if p.dim() > 1]
         others = [p for p in network.parameters() if p.dim() <= 1]
         groups = [
-            {"params": decayed, "weight_decay": WEIGHT_DECAY},
+            {"params": decayed, "weight_decay": DECAY},
             {"params": others, "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.99))

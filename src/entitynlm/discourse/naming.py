@@ -16,7 +16,7 @@ from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import DETERMINERS, POSSESSIVE_PRONOUNS, PRONOUNS
 
-THIRD_PERSON = frozenset(("he", "she", "it", "they"))
+REPLACED_PRONOUNS = frozenset(("he", "she", "it", "they"))
 OWN_ENDINGS = frozenset(("'m", "’m", "'re", "’re", "'ve", "’ve"))
 """Short verbs that agree with a pronoun and with no name: "I'm" stays, because "Frank'm" is no English."""
 AFTER_OBJECT = frozenset(
@@ -122,7 +122,11 @@ def resolve_text(document: Document) -> str:
     for mention in document.mentions:
         word, named = document.tokens[mention.start], names[mention.entity]
         plain, name = word.lower(), document.words(*named.span)
-        if len(mention) > 1 or PRONOUNS.get(plain) not in THIRD_PERSON or plain.endswith(("self", "selves")):
+        if (
+            len(mention) > 1
+            or PRONOUNS.get(plain) not in REPLACED_PRONOUNS
+            or plain.endswith(("self", "selves"))
+        ):
             continue
         if quoted[mention.start] or name.lower() in PRONOUNS or named.start <= mention.start < named.end:
             continue
