@@ -15,7 +15,6 @@ from entitynlm.report.drawings import (
     render_page,
 )
 from entitynlm.report.page import describe_characters
-from entitynlm.text.detokenization import ends_sentence
 from entitynlm.text.document import Document
 
 
@@ -25,7 +24,7 @@ def describe_open_text(text: Text) -> dict[str, Any]:
     score = measured.score if measured is not None else None
     later = text.versions[text.at + 1 :]
     tokens, sentences = text.document.tokens, text.document.sentences
-    ends = [end for start, end in sentences if ends_sentence(tokens[start:end])] or [sentences[0][1]]
+    ends = [end for start, end in sentences if {*".!?…"} & {*tokens[start:end]}] or [sentences[0][1]]
     return {
         "id": text.id,
         "name": text.name,
