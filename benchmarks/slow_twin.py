@@ -1,5 +1,8 @@
 """2. The batched path against the slow twin, training."""
 
+import sys
+from pathlib import Path
+
 import torch
 
 from benchmarks.contestants import make_network, train_entities, update
@@ -10,7 +13,6 @@ from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin
 from entitynlm.training.loop import make_optimizer
 
 NAME = "twin"
@@ -18,6 +20,9 @@ NAME = "twin"
 
 def train_slowly(network: EntityNetwork, document: EncodedDocument, config: TrainingConfig) -> Contestant:
     """One update on one document, word by word, differentiated by torch."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.slow_twin import SlowTwin
+
     twin = SlowTwin(network, FixedNoise())
     optimizer = make_optimizer(network.parameters(), config)
 

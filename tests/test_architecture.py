@@ -166,9 +166,8 @@ def test_functions_share_a_name_only_as_variants_of_one_interface() -> None:
     assert shared == {}
 
 
-EQUATION_8 = {  # the page, the slow twin, the scan and the sampler's kernel
+EQUATION_8 = {  # the page, the scan and the sampler's kernel; the slow twin is in tests/support
     "model/entitynlm.py",
-    "model/reference.py",
     "model/batch/scan.py",
     "inference/state_tables.py",
 }

@@ -26,7 +26,6 @@ from entitynlm.model.batch.scores import cut_windows, score_windows
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.reference import SlowTwin
 from entitynlm.prediction.choices import NEW, AlwaysNew
 from entitynlm.prediction.evaluation import measure_row
 from entitynlm.prediction.slots import find_all_slots
@@ -43,6 +42,7 @@ from support.enumeration import (
 )
 from support.running_example import RUNNING_EXAMPLE
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_networks import CLASSES, WORDS, make_network, make_words
 from test_architecture_page import list_names
 

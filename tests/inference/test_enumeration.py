@@ -9,7 +9,6 @@ import torch
 from entitynlm.errors import InferenceError
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.noise import DrawnNoise, FixedNoise
-from entitynlm.model.reference import SlowTwin
 from support.enumeration import (
     count_analyses,
     enumerate_analyses,
@@ -21,6 +20,7 @@ from support.enumeration import (
     with_analysis,
 )
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [

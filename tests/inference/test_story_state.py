@@ -14,8 +14,8 @@ from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_models import encoded_documents, make_network, model_options
 
 

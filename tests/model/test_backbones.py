@@ -15,7 +15,6 @@ from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
-from entitynlm.model.reference import SlowTwin
 from support.enumeration import enumerate_analyses, sum_documents
 from support.letter_backbone import (
     Letters,
@@ -26,6 +25,7 @@ from support.letter_backbone import (
     spell_document,
 )
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_models import VARIABLES, assert_close, part
 
 TINY = Letters("ab", 2)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
-from entitynlm.model.reference import SlowTwin
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_models import (
     VARIABLES,
     assert_close,

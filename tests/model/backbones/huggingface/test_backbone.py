@@ -21,12 +21,12 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
-from entitynlm.model.reference import SlowTwin
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, train_pretrained
 from entitynlm.training.settings import load_settings
 from support.enumeration import enumerate_analyses, sum_documents, sum_variables
 from support.scoring import score_encoded
+from support.slow_twin import SlowTwin
 from support.small_models import VARIABLES, part
 from support.tiny_language_models import FAMILIES, import_or_skip, make_model, save_model
 

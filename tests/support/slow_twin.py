@@ -1,8 +1,8 @@
 """The slow twin: the generative story as a loop over words, one scalar factor at a time. The executable specification.
 
 Nothing here is batched, cached, compiled or shared with the fast path but the parameters themselves: the LSTM cell, the features,
-the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
-tests (everything fast equals this) and readers. Only dropout and windows are left out; a backbone other
+the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. Tests
+compare everything fast with it. Only dropout and windows are left out; a backbone other
 than the LSTM is asked to go on piece by piece, and for its whole distribution at each. What is not the paper's is written out in
 :class:`SlowAdditions`, which is called at its seams.
 """
