@@ -9,7 +9,7 @@ from benchmarks.data import Material, count_tokens
 from benchmarks.lstm import Padded, PlainLanguageModel
 from benchmarks.timing import Contestant
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise, FixedNoise
@@ -72,14 +72,15 @@ def score_entities(network: EntityNetwork, batches: Batches) -> Contestant:
     def lap() -> int:
         network.eval()
         for batch in batches:
-            score_encoded(network, batch, noise=FixedNoise())
+            windows = [cut_windows(document, network)[0] for document in batch]
+            score_windows(network, windows, noise=FixedNoise())
         return count_tokens(batches)
 
     return lap
 
 
 def score_plain(model: PlainLanguageModel, batches: Batches) -> Contestant:
-    """The same for the plain language model, padding included."""
+    """Score the batches by the plain language model, padding included."""
 
     @torch.no_grad()
     def lap() -> int:

@@ -1,5 +1,7 @@
 """The scripts beside the package: head match, and the corpora and the speed of the models that ship."""
 
+import ast
+import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,6 +27,8 @@ from prediction_bounds import BoundChooser
 from reranking_terms import Swaps, describe, measure_auc
 from shipped_corpora import keep_types, strip
 from support.marked_text import read_marked
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_head_match_links_heads_and_pronouns() -> None:
@@ -175,3 +179,14 @@ def test_quotations_that_are_found_and_right_speakers_are_counted() -> None:
     assert set(score_quotations(key).values()) == {2}
     other = key.with_mentions(m for m in key.mentions if m.entity == "n")
     assert score_quotations(key, other)["speaker"] == 1
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_a_benchmark_finds_what_it_imports(path: Path) -> None:
+    """A function that moved would otherwise be missed only by the next `make bench`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("entitynlm", "support"):
+            found = importlib.import_module(str(node.module))
+            for name in (alias.name for alias in node.names):
+                module = f"{node.module}.{name}"
+                assert hasattr(found, name) or importlib.util.find_spec(module), f"{path.name}: {module}"
