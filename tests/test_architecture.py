@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import entitynlm
 from entitynlm.config import load_toml
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
@@ -72,10 +73,9 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 def test_the_explorer_stands_on_the_public_interface(path: Path) -> None:
     own = {name for name in imported_modules(path) if name.startswith("entitynlm")}
     allowed = {f"{module}." for module in PUBLIC | {"entitynlm.explorer"}}
-    deeper = {
-        name for name in own if not any(f"{name}.".startswith(prefix) for prefix in allowed - {"entitynlm."})
-    }
-    assert {name for name in deeper if name.count(".") > 1} == set()
+    front = {f"entitynlm.{name}" for name in entitynlm.__all__}
+    allowed -= {"entitynlm."}
+    assert {name for name in own - front if not any(f"{name}.".startswith(one) for one in allowed)} == set()
 
 
 @pytest.mark.parametrize("path", BELOW_INTERFACES, ids=name_of)
@@ -126,12 +126,27 @@ def list_definitions(kind: str) -> dict[str, dict[str, str]]:
                 names = {node.name: "function"}
             elif kind == "constant" and isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                plain = [target.id for target in targets if isinstance(target, ast.Name)]
-                names = {name: ast.unparse(node.value) for name in plain if name.isupper()}
+                pairs = [pair for target in targets for pair in pair_constants(target, node.value)]
+                names = {name: value for name, value in pairs if name.isupper()}
             for name, what in names.items():
                 if not name.startswith("_"):
                     found.setdefault(name, {})[name_of(path)] = what
     return found
+
+
+def pair_constants(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]]:
+    """Each assigned name with its value, also in ``A, B = 1, 2``."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, own in zip(target.elts, value.elts, strict=True):
+            yield from pair_constants(one, own)
+    elif isinstance(target, ast.Tuple):
+        yield from (
+            (one.id, f"{ast.unparse(value)}[{n}]")
+            for n, one in enumerate(target.elts)
+            if isinstance(one, ast.Name)
+        )
+    elif isinstance(target, ast.Name):
+        yield target.id, ast.unparse(value)
 
 
 def test_no_class_name_has_two_meanings() -> None:

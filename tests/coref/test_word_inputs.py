@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from entitynlm.coref import word_inputs
-from entitynlm.coref.word_inputs import CAPITAL, CAPITALS, LOWER, MARK, WordList, describe_words
+from entitynlm.coref.word_inputs import CAPITAL, CAPITALS, LOWER, NO_LETTER, WordList, describe_words
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.text.document import Document
 
@@ -25,7 +25,7 @@ def test_words_that_are_rare_have_no_number() -> None:
 def test_capitals_marks_and_quotations_are_seen() -> None:
     document = Document("d", ("“", "Anna", "USA", ",", "”", "he", "said"))
     words = describe_words(read_discourse(document), WordList(()))
-    assert (words.shapes % 4).tolist() == [MARK, CAPITAL, CAPITALS, MARK, MARK, LOWER, LOWER]
+    assert (words.shapes % 4).tolist() == [NO_LETTER, CAPITAL, CAPITALS, NO_LETTER, NO_LETTER, LOWER, LOWER]
     assert (words.shapes >= 4).tolist() == [True, True, True, True, True, False, False]
     assert not words.may_bound[3] and words.may_bound[5]
 

@@ -11,7 +11,7 @@ from entitynlm.prediction import predictor
 def short_training() -> Iterator[None]:
     """Train our predictor for three epochs, without GloVe's vectors, which take seconds to load."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(predictor, "EPOCHS", 3)
+        patched.setattr(predictor, "PREDICTOR_EPOCHS", 3)
         patched.setattr(predictor, "BATCH_SIZE", 8)
         patched.setattr(predictor, "GLOVE_PACKAGES", ("no_such_package",))
         yield

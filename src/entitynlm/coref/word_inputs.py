@@ -17,7 +17,7 @@ ROW = 56
 FEWEST = 3
 """Least frequency in the training documents of words with embeddings of their own."""
 SHAPES = 8
-LOWER, CAPITAL, CAPITALS, MARK = range(4)
+LOWER, CAPITAL, CAPITALS, NO_LETTER = range(4)
 INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "''", "_"))
 """Marks that may be a mention's first or last token."""
 
@@ -110,12 +110,12 @@ def describe_words(discourse: Discourse, words: WordList) -> WordInputs:
     shapes = np.array([_find_shape(token) for token in tokens], dtype=np.int64)
     ends = np.array([end for start, end in document.sentences for _ in range(start, end)], dtype=np.int64)
     inward = np.array([token.lower() in INWARD for token in tokens], dtype=np.bool_)
-    return WordInputs(words.number(tokens), shapes + 4 * quoted, ends, (shapes != MARK) | inward)
+    return WordInputs(words.number(tokens), shapes + 4 * quoted, ends, (shapes != NO_LETTER) | inward)
 
 
 def _find_shape(token: str) -> int:
     if not any(character.isalnum() for character in token):
-        return MARK
+        return NO_LETTER
     if not token[0].isupper():
         return LOWER
     return CAPITALS if len(token) > 1 and token.isupper() else CAPITAL

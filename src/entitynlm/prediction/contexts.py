@@ -130,8 +130,8 @@ EDGES = (
 )
 """Lower edges of the buckets of the distances in tokens, sentences and mentions, and of the number of mentions."""
 NUMBER_OF_BUCKETS = sum(map(len, EDGES))
-FIRST_PERSON = frozenset("i me my mine myself we us our".split())
-THIRD_PERSON = frozenset("he him she her they them".split())
+FIRST_PERSON_HEADS = frozenset("i me my mine myself we us our".split())
+THIRD_PERSON_HEADS = frozenset("he him she her they them".split())
 CANDIDATE_COLUMNS = (
     "latest", "second_latest", "most_frequent", "log_token", "log_count", "share", "in_sentence",
     "last_in_sentence_before", "last_is_pronoun", "only_pronouns", "first_person", "third_person", "opens_sentences",
@@ -192,8 +192,8 @@ def _describe_candidate(context: Context, candidate: CandidateEntity, counts: li
         candidate.sentence == context.sentence - 1,
         pronouns[-1],
         all(pronouns),
-        any(head in FIRST_PERSON for head in candidate.heads),
-        any(head in THIRD_PERSON for head in candidate.heads),
+        any(head in FIRST_PERSON_HEADS for head in candidate.heads),
+        any(head in THIRD_PERSON_HEADS for head in candidate.heads),
         candidate.contexts.count(SENTENCE_START) / count,
         candidate.contexts[-1] == SENTENCE_START,
         candidate.contexts.count(previous) / count,

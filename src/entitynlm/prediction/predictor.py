@@ -42,7 +42,7 @@ CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
 """The sizes that states are brought to, and their dropout."""
 HIDDEN, MATCH, SCORER, DROPOUT = 128, 48, 96, 0.5
 """The sizes of an encoded context, of the vectors that are compared, and of the scorer; chosen on InScript's dev stories."""
-EPOCHS, BATCH_SIZE = 10, 128  # batches are of slots
+PREDICTOR_EPOCHS, BATCH_SIZE = 10, 128  # batches are of slots
 LEARNING_RATE, WEIGHT_DECAY = 0.003, 0.03
 EXPECTED = 3  # numbers that the side tasks tell about a candidate
 SIDE_WEIGHT = 0.3  # of the loss of each side task
@@ -245,13 +245,13 @@ def fit_network(
     best: dict[str, float] = {"development_loss": math.inf}
     weights: dict[str, Tensor] = {}
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
-    for epoch in range(EPOCHS):
+    for epoch in range(PREDICTOR_EPOCHS):
         network.train()
         order = rng.permutation(len(train))
         batches = [order[i : i + BATCH_SIZE] for i in range(0, len(order), BATCH_SIZE)]
         total = 0.0
         for number, batch in enumerate(batches):
-            done = (epoch + number / len(batches)) / EPOCHS
+            done = (epoch + number / len(batches)) / PREDICTOR_EPOCHS
             for group in optimizer.param_groups:
                 group["lr"] = LEARNING_RATE * 0.5 * (1 + math.cos(math.pi * done))
             slots = train.select(batch)

@@ -19,7 +19,7 @@ from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.registry import write_documents
 
-NAME = "stories (generated)"
+STORY_CORPUS = "stories (generated)"
 SPLITS = ("train", "dev", "test")
 SLOT = re.compile(r"\{(\w+)('s)?(?::(full|pro))?\}")
 SPEECH = re.compile(r"\[(\w+) to (\w+)\] ")
@@ -114,7 +114,7 @@ def write_stories(documents: int, target: Path, *, seed: int, progress: Progress
 
     ``corpus.json``, which is written last, says how they were made.
     """
-    card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
+    card = {"corpus": STORY_CORPUS, "generated": True, "documents": documents, "seed": seed}
     with lock_folder(target, "another command is writing into this folder"):
         for split in SPLITS:
             stories = track(

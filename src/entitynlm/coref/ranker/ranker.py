@@ -23,7 +23,7 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 
 RANKER_WEIGHTS = 1 << 22
-EPOCHS = 4
+RANKER_EPOCHS = 4
 RATE = 0.1
 LEAST_GRADIENT = 1e-3
 COSTS = np.array([0.1, 3.0, 1.0])  # of a false link, a missed one, a wrong one
@@ -96,7 +96,7 @@ class Ranker:
             return none, self.model.index(PAIR_TEMPLATES, example.columns), example.offsets, right
 
         pairs = list(zip(examples, answers, strict=True))
-        self.model.learn(pairs, index, COSTS, epochs=EPOCHS, seed=seed, progress=progress)
+        self.model.learn(pairs, index, COSTS, epochs=RANKER_EPOCHS, seed=seed, progress=progress)
 
     def score(self, document: Document) -> AntecedentScores:
         """Score all possible antecedents of each mention relative to "no antecedent"."""

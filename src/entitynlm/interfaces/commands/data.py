@@ -12,7 +12,7 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.views import draw_table, tabulate_statistics
 from entitynlm.progress import track
-from entitynlm.stories.generator import NAME, write_stories
+from entitynlm.stories.generator import STORY_CORPUS, write_stories
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_corpus, get_entry
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_documents
@@ -75,7 +75,7 @@ def data_get(
         count, seed = documents or 2000, 1 if seed is None else seed
         write_stories(count, target, seed=seed, progress=terminal)
         terminal.print(f"{count:,} stories (generated, seed {seed}) in {print_path(target)}", markup=False)
-        terminal.write_json({"corpus": NAME, "path": str(target), "documents": count, "seed": seed})
+        terminal.write_json({"corpus": STORY_CORPUS, "path": str(target), "documents": count, "seed": seed})
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")

@@ -19,7 +19,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Span
 
 TEXT_FILE, QUOTATION_FILE, CHARACTER_FILE = "novel_text.txt", "quotation_info.csv", "character_info.csv"
-DEVELOPMENT = frozenset(
+DEVELOPMENT_NOVELS = frozenset(
     ("AnneOfGreenGables", "DaisyMiller", "Emma", "TheMysteriousAffairAtStyles", "ThePictureOfDorianGray")
 )
 """Novels that choose between models; all others of the corpus are for training."""
@@ -109,7 +109,7 @@ def list_novels(corpus: Path, split: str | None = None) -> list[Path]:
         raise DataError(
             "there is no novel", path=corpus, expected=f"folders with {TEXT_FILE}, as PDNC has them"
         )
-    return [f for f in folders if split is None or (f.name in DEVELOPMENT) == (split == "dev")]
+    return [f for f in folders if split is None or (f.name in DEVELOPMENT_NOVELS) == (split == "dev")]
 
 
 def read_novel(folder: Path) -> Novel:
