@@ -98,6 +98,26 @@ def test_any_column_can_be_compared() -> None:
     ]
     with pytest.raises(ConfigError, match="no column 'list'"):
         name_conditions(items, "list")
+    with pytest.raises(
+        ConfigError, match=r"no item has two conditions to compare: .* other values in the column"
+    ):
+        compare_conditions(measured[::2])
+
+
+def test_an_item_counts_once_in_a_mean() -> None:
+    """However many of its lines are compared: two differences of one item are no two observations."""
+    cells = [("1", "near"), ("1", "far"), ("2", "near")]
+    words = {("1", "near"): "Bo", ("1", "far"): "it ran", ("2", "near"): "Zeb"}
+    items = [
+        Item(item, condition, "", (form or words[item, condition],), {"form": form or "other", "list": "A"})
+        for item, condition in cells for form in ("Ann", "")
+    ]  # fmt: skip
+    measured = list(measure_items(PRETRAINED, name_conditions(items, "form"), **SAMPLING))
+    *rows, mean = tabulate_items(measured, "differences").rows
+    one, two, three = (row.difference for row in rows)
+    assert (mean.n, mean.list, hasattr(mean, "form")) == (2, "", False)
+    assert mean.difference == pytest.approx(((one + two) / 2 + three) / 2)
+    assert mean.error == pytest.approx(abs((one + two) / 2 - three) / 2) != 0
 
 
 def test_marked_mentions_are_the_referents_of_regions() -> None:
@@ -139,9 +159,19 @@ def test_differences_have_all_measures_and_keep_columns() -> None:
     assert mean.without_entities_error == 0
 
 
-def test_a_bracket_without_an_entity_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "items.txt").write_text("[She ran.\n")
-    with pytest.raises(DataError, match=r"\[She:Anna\]"):
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[She ran.", "item 1: a bracket without an entity"),
+        ("[The man | who ran:tom] sat.", r"a bracket without an entity; found '\[The man'"),
+        ("She:anna] ran.", "an entity without a bracket"),
+        ("[:anna] ran.", "a mention without words"),
+        ("[[ :anna] man:tom] ran.", "a mention without words"),
+    ],
+)
+def test_marks_that_are_not_whole_are_refused(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "items.txt").write_text(f"{line}\n")
+    with pytest.raises(DataError, match=rf"{message}.*\[She:Anna\], within one region"):
         read_items(tmp_path / "items.txt")
 
 
@@ -237,14 +267,21 @@ def test_files_that_could_only_be_guessed_at(tmp_path: Path, name: str, text: st
         read_items(write(tmp_path / name, text))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"), [(None, "no such file"), (b"\xff\xfei\x00", "can't be read")]
-)
+@pytest.mark.parametrize(("content", "message"), [(None, "no such file"), (b"\x00\xff\xff\x81", "not UTF-8")])
 def test_files_that_can_not_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / "items.txt").write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_items(tmp_path / "items.txt")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_files_as_spreadsheets_write_them(tmp_path: Path, encoding: str) -> None:
+    """ "Unicode text" is UTF-16, and "text" is Windows-1252: both are read, and said."""
+    path, said = tmp_path / "items.tsv", []
+    path.write_bytes("item\ttarget\r\n1\tAnn’s café | was “closed”.\r\n".encode(encoding))
+    assert read_items(path, said.append) == [Item("1", "", "", ("Ann’s café", "was “closed”."))]
+    assert len(said) == 1 and "not UTF-8" in str(said[0])
 
 
 def test_items_in_python(tmp_path: Path) -> None:
@@ -272,6 +309,8 @@ def test_a_continuation_is_scored_after_a_given_text(tmp_path: Path) -> None:
     (tmp_path / "items.txt").write_text(f"{text}\n")
     table = EntityNLM(PRETRAINED).surprisal_of_items(tmp_path / "items.txt", given=given, **SAMPLING)
     assert table.rows[0].surprisal == pytest.approx(found.total)
+    document, starts = Item("1", "", " Bo sat. ", ("She ran.",)).make_document("Ann ran.\n\n")
+    assert document.text == "Ann ran.\n\nBo sat. She ran." and starts == [18]  # white space as it stands
 
 
 def test_mentions_after_a_given_text_know_its_entities() -> None:

@@ -27,6 +27,7 @@ from entitynlm.lm.surprisal import ATTACHED, MentionRow, Surprisal, make_frame, 
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.results import Result, add_columns
 from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import ReportOddity, Source, ignore
 from entitynlm.text.segmentation import segment_text
 
 ITEM_COLUMNS = ("item", "condition", "context", "target")
@@ -38,6 +39,8 @@ class Item:
     """One line of a file of items. ``regions`` are the parts of the target, ``others`` the columns that are kept unchanged.
 
     An empty region has no row, and later regions keep their numbers, so that region 3 is the same in all conditions.
+
+    :param among: where another column is compared: the condition, in which the lines that are compared agree.
     """
 
     item: str
@@ -45,13 +48,15 @@ class Item:
     context: str
     regions: tuple[str, ...]
     others: dict[str, str] = field(default_factory=dict)
+    among: str = ""
 
-    def make_document(self) -> tuple[Document, list[int]]:
-        """Make the text with its marked mentions, and find where each region starts, in characters."""
+    def make_document(self, given: str = "") -> tuple[Document, list[int]]:
+        """Make the text with its marked mentions, after a text that is given, and find where each region starts."""
         text, starts, marks = "", [], []
-        for part in (self.context.strip(), *self.regions):
+        for part in (given, self.context.strip(), *self.regions):
             plain, own = read_marks(part)
-            text += " " if text and plain and not ATTACHED.match(plain) else ""
+            joined = not text or text[-1].isspace() or not plain or ATTACHED.match(plain)
+            text += "" if joined else " "
             starts.append(len(text))
             marks += [(len(text) + start, len(text) + end, entity) for start, end, entity in own]
             text += plain
@@ -60,24 +65,26 @@ class Item:
             tokens = [t for t, (first, last) in enumerate(cut.offsets) if first < end and last > start]
             mentions += [Mention(tokens[0], tokens[-1] + 1, entity)] if tokens else []
         columns: dict[str, Any] = {"text": text, "offsets": cut.offsets, "mentions": tuple(mentions)}
-        return Document(self.item, cut.tokens, cut.sentences, **columns), starts[1:]
+        return Document(self.item, cut.tokens, cut.sentences, **columns), starts[2:]
 
 
 def read_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
     """Remove the marks of mentions from a text: the plain text, and characters and entity of each mention."""
-    plain, opened = "", []
+    plain, told, opened = "", "", []
     found: list[tuple[int, int, str]] = []
     for part in MARK.split(text):
         if part == "[":
             opened.append(len(plain))
-        elif opened and MARK.fullmatch(part):
-            found.append((opened.pop(), len(plain), part[1:-1]))
-        else:
+        elif not MARK.fullmatch(part):
             plain += part
-    if opened:
-        raise DataError(
-            "a bracket without an entity", found=text, hint="Mark a mention like this: [She:Anna]"
-        )
+        elif not opened:
+            told = "an entity without a bracket"
+        else:
+            found.append((opened.pop(), len(plain), part[1:-1]))
+            told = told if plain[found[-1][0] :].strip() else "a mention without words"
+    if opened or told:
+        hint = "Mark a mention like this: [She:Anna], within one region"
+        raise DataError(told or "a bracket without an entity", found=text, hint=hint)
     return plain, found
 
 
@@ -125,7 +132,7 @@ class DifferenceRow:
     referent_entropy_error: float | None = None
 
 
-def read_items(path: str | Path) -> list[Item]:
+def read_items(path: str | Path, on_oddity: ReportOddity = ignore) -> list[Item]:
     """Read items from a file (``-``: standard input): from a table, or else one per line.
 
     A table names a column ``target`` in its first line, or its file's name ends in .tsv or .csv.
@@ -133,11 +140,9 @@ def read_items(path: str | Path) -> list[Item]:
     path = Path(path)
     try:
         with open_binary(path) as stream:
-            text = read_most(stream, MOST_JSON).decode("utf-8-sig")
+            text = Source(str(path), stream, on_oddity).decode(read_most(stream, MOST_JSON))
     except (OSError, ValueError) as error:
-        raise DataError(
-            f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"
-        ) from error
+        raise DataError(f"can't be read ({error})", path=str(path), hint="Items are a text file") from error
     heading = text.split("\n", 1)[0]
     delimiter = max("\t,;", key=heading.count)
     columns = name_columns(next(csv.reader([heading], delimiter=delimiter), []))
@@ -241,7 +246,7 @@ def measure_items(
     :param given: text that is read before the context of each item.
     """
     for item in items:
-        document, starts = replace(item, context=f"{given} {item.context}").make_document()
+        document, starts = item.make_document(given)
         yield make_rows(item, measure_surprisal(pretrained, document, **options), starts)
 
 
@@ -289,7 +294,7 @@ def estimate_mean_error(deviations: FloatArray) -> float | None:
 
 
 def name_conditions(items: Sequence[Item], column: str) -> list[Item]:
-    """Use the values of a column as conditions; lines that also differ in the column ``condition`` become separate items."""
+    """Use the values of a column as conditions, which are compared among the lines of an item that agree in ``condition``."""
     if column == "condition":
         return list(items)
     if any(column not in item.others for item in items):
@@ -297,8 +302,9 @@ def name_conditions(items: Sequence[Item], column: str) -> list[Item]:
             f"there is no column {column!r} to compare; choose condition or a column of your own"
         )
     return [
-        replace(item, item=f"{item.item} {item.condition}".strip(), condition=item.others[column])
+        replace(item, condition=others.pop(column), others=others, among=item.condition)
         for item in items
+        for others in [dict(item.others)]
     ]
 
 
@@ -310,18 +316,19 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
 
     The first condition is the first in the file, whatever the order of an item's lines. Repeats with the same random numbers are
     subtracted from each other, so that chance common to both conditions cancels. Rows keep other columns whose values agree.
+    An item counts once in a mean, with the mean of its own differences.
     """
     order = list(dict.fromkeys(found.item.condition for found in measured))
-    by_item: dict[str, dict[str, MeasuredItem]] = {}
+    by_item: dict[tuple[str, str], dict[str, MeasuredItem]] = {}
     for found in measured:
-        conditions = by_item.setdefault(found.item.item, {})
+        conditions = by_item.setdefault((found.item.item, found.item.among), {})
         if found.item.condition in conditions:
             told = f"item {found.item.item} has the condition {found.item.condition!r} twice"
             raise ConfigError(f"{told}; lines that differ in another factor are items of their own")
         conditions[found.item.condition] = found
     rows: list[tuple[DifferenceRow, dict[str, str]]] = []
-    groups: dict[tuple[int, str, str], list[list[float | None]]] = {}
-    for name, conditions in by_item.items():
+    groups: dict[tuple[int, str, str], dict[str, list[list[float | None]]]] = {}
+    for (name, among), conditions in by_item.items():
         first, *others = (conditions[condition] for condition in order if condition in conditions)
         base = {row.region: (row, spread) for row, spread in zip(first.rows, first.deviations, strict=True)}
         for other in others:
@@ -337,21 +344,26 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[tuple[Differenc
                 key = one.region, one.condition, two.condition
                 errors = (estimate_mean_error(spread - base_spread), None, None, None)
                 figures = itertools.chain(*zip(values, errors, strict=True))
-                rows.append((DifferenceRow(name, *key, 1, int(values[-1] is not None), *figures), kept))
-                groups.setdefault(key, []).append(values)
+                counts = 1, int(values[-1] is not None)
+                rows.append((DifferenceRow(f"{name} {among}".strip(), *key, *counts, *figures), kept))
+                groups.setdefault(key, {}).setdefault(name, []).append(values)
     if not rows:
         raise ConfigError(
-            "no item has two conditions to compare; name them in a column 'condition', and their item in 'item'"
+            "no item has two conditions to compare: two lines with the same 'item' and other values in the column that is "
+            "compared (and, unless that is 'condition', the same 'condition')"
         )
     nothing = dict.fromkeys(rows[0][1], "")
     for key, group in groups.items():
-        columns = [
-            np.array([value for value in values if value is not None]) for values in zip(*group, strict=True)
-        ]
-        means = [float(values.mean()) if len(values) else None for values in columns]
-        figures = itertools.chain(*zip(means, map(estimate_mean_error, columns), strict=True))
+        by_measure = zip(*(map(average, zip(*own, strict=True)) for own in group.values()), strict=True)
+        columns = [np.array([value for value in values if value is not None]) for values in by_measure]
+        figures = itertools.chain(*((average(values), estimate_mean_error(values)) for values in columns))
         rows.append((DifferenceRow("mean", *key, len(group), len(columns[-1]), *figures), nothing))
     return rows
+
+
+def average(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def subtract(one: float | None, two: float | None) -> float | None:

@@ -24,7 +24,13 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, read_form
 from entitynlm.lm.next_words import NextWords, add_expected
 from entitynlm.lm.spelling import spell_unknown_words
-from entitynlm.lm.surprisal_words import BaselineName, WordEstimates, estimate_words, score_without_entities
+from entitynlm.lm.surprisal_words import (
+    BaselineName,
+    WordEstimates,
+    estimate_words,
+    name_baseline,
+    score_without_entities,
+)
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import Vocabulary
 from entitynlm.model.pretrained import Pretrained
@@ -54,7 +60,7 @@ class TokenRow:
     """One token; the first four fields are lm-zoo's columns, None stands for "not available".
 
     ``docs/howto-surprisal.md`` explains the columns. Where ``oov`` is true, ``surprisal`` includes the word's spelling, which
-    ``spelling`` gives separately. With an open vocabulary both are None.
+    ``spelling`` gives separately. With an open vocabulary no word is ``oov``, and ``spelling`` is None.
     """
 
     sentence_id: int
@@ -248,7 +254,7 @@ def measure_surprisal(
         words = estimate_words(model, pretrained.get("causal"), encoded, readings, **sampling)
     elif top_words:
         expected.note_language_model(readings)
-    without, source = score_without_entities(pretrained, encoded, readings, words)
+    without = score_without_entities(pretrained, encoded, readings, words)
     words = words or WordEstimates(without, np.zeros((2, len(encoded))))
     writer = _RowWriter(text, words, without, trace if along else None, expected, before)
     found = (
@@ -262,7 +268,7 @@ def measure_surprisal(
         text.originals,
         trace,
         along,
-        source,
+        name_baseline(pretrained),
         base,
         math.fsum(writer.log_probs[writer.first_word :].tolist()),
         words.deviations / math.log(base),
@@ -284,9 +290,8 @@ class _RowWriter:
         self.document, origin = self.text.document, self.text.encoded.origin
         self.first_token = sum(start < self.before for start, _ in self.document.offsets or ())
         self.first_word = np.searchsorted(np.maximum.accumulate(origin), self.first_token)
-        self.closed = isinstance(self.text.encoder.tokenizer, Vocabulary)
         self.spelling = np.full(len(self.text.encoded), math.nan)
-        if self.closed:
+        if isinstance(self.text.encoder.tokenizer, Vocabulary):
             self.spelling = spell_unknown_words(self.text.encoder.vocabulary, self.text.words.words)
         spelled = np.nan_to_num(self.spelling)
         self.log_probs, self.without = self.estimates.log_probs + spelled, self.without + spelled
@@ -309,7 +314,7 @@ class _RowWriter:
     def _write_token(self, index: int, place: int | None, owner: str | None) -> TokenRow:
         sentence = self.document.sentence_of[index]
         word = None if place is None else self.text.words.words[place]
-        known = self.closed and word is not None
+        oov = None if word is None else self.text.encoder.tokenizer.is_unknown(word)
         start, end = self._locate(index, index)
         return self.row_type(
             sentence_id=sentence + 1,
@@ -319,7 +324,7 @@ class _RowWriter:
             error=self._take(self.unit, self.estimates.errors, place),
             without_entities=self._take(-self.unit, self.without, place),
             **self._describe_reader(place, owner),
-            oov=self.text.encoder.tokenizer.is_unknown(word) if known and word is not None else None,
+            oov=oov,
             spelling=self._take(-self.unit, self.spelling, place),
             word=word,
             start=start,

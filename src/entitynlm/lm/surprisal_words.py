@@ -135,21 +135,26 @@ def combine_repeats(log_evidence: FloatArray, drawn: FloatArray) -> tuple[FloatA
     return log_probs, deviations
 
 
+def name_baseline(pretrained: Pretrained) -> BaselineName:
+    """Name the model that gives the surprisal without entities."""
+    return "language model" if pretrained.language_model is None else "rnnlm"
+
+
 def score_without_entities(
     pretrained: Pretrained,
     document: EncodedDocument,
     readings: Readings | None = None,
     estimates: WordEstimates | None = None,
-) -> tuple[FloatArray, BaselineName]:
-    """Return (T,) log p(x_t | x_<t) in nats without entities, and the name of the model that gives it.
+) -> FloatArray:
+    """Return (T,) log p(x_t | x_<t) in nats without entities.
 
     :param estimates: estimates with entities, which may have computed the language model's output layer already.
     """
     if pretrained.language_model is not None:
-        return score_baseline(pretrained.language_model, document), "rnnlm"
+        return score_baseline(pretrained.language_model, document)
     if estimates is not None and estimates.without is not None:
-        return estimates.without, "language model"
-    return score_by_backbone(pretrained.get("generative"), document, readings), "language model"
+        return estimates.without
+    return score_by_backbone(pretrained.get("generative"), document, readings)
 
 
 @torch.no_grad()

@@ -201,10 +201,12 @@ def cite(
     """Return and print what a paper has to cite: version, model with its language model, settings."""
     from entitynlm import __version__
     from entitynlm.lm.surprisal import choose_samples
+    from entitynlm.lm.surprisal_words import name_baseline
     from entitynlm.model.loading import describe_model
 
     told = {"entitynlm": __version__, **describe_model(model.model, pretrained), **asdict(measuring)}
     told["samples"] = choose_samples(pretrained, measuring.samples)
+    told["without_entities_by"] = name_baseline(pretrained)
     parts = {f"language model {name}": value for name, value in told.get("language_model", {}).items()}
     left_out = ("language_model", "mentions", "given", "top_words")
     named = {
@@ -233,7 +235,8 @@ def write_items(
     from entitynlm.lm.items import measure_items, name_conditions, read_items, tabulate_items
     from entitynlm.text.document import Document
 
-    items = read_items(path) if compare is None else name_conditions(read_items(path), compare)
+    items = read_items(path, terminal.remark_oddity)
+    items = items if compare is None else name_conditions(items, compare)
     if measuring.mentions == "given" and not all(item.make_document()[0].mentions for item in items):
         raise ConfigError("--mentions given needs mentions in every item: mark them like this, [She:Anna]")
     pretrained = spelling.load(model, terminal)
@@ -264,5 +267,4 @@ def summarise(path: str, tables: Surprisal) -> dict[str, Any]:
         "mentions": len(tables.mentions),
         "referent_surprisal": sum(referents) / len(referents) if referents else None,
         "mentions_given": tables.given,
-        "without_entities_by": tables.source,
     }
