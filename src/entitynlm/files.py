@@ -301,7 +301,7 @@ def read_json(path: Path) -> Any:
 
 
 def hash_file(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
+    """Compute the SHA-256 of a file's bytes."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):

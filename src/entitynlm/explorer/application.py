@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[1] / "resources" / "explorer"
 
 
 def make_app(shelf: TextShelf, *, token: str, hosts: Sequence[str]) -> FastAPI:
-    """The application, which answers requests to these hosts that carry the token; ``state.routes`` handles the requests."""
+    """Make the application, which answers requests to these hosts that carry the token; ``state.routes`` handles them."""
     app = FastAPI(
         title="entitynlm explorer",
         version=__version__,

@@ -34,7 +34,7 @@ def read_file(content: bytes, name: str) -> tuple[Document, list[str]]:
 
 
 def write_annotation(document: Document, format: str) -> tuple[bytes, str]:
-    """A document as the bytes of a file, and the file's ending."""
+    """Write a document as a file; returns the file's bytes and ending."""
     suffix = get_format(format).suffix
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"out{suffix}"
@@ -43,7 +43,7 @@ def write_annotation(document: Document, format: str) -> tuple[bytes, str]:
 
 
 def write_table(text: Text, name: str) -> bytes:
-    """Words, mentions, characters or quotations as TSV; figures that are still being measured are empty."""
+    """Write words, mentions, characters or quotations as TSV; figures that are still being measured are empty."""
     from entitynlm.api import MentionRow, TokenRow
     from entitynlm.report.page import tabulate_cast
 

@@ -84,7 +84,7 @@ class Routes:
         }
 
     def list_texts(self) -> list[dict[str, Any]]:
-        """The open texts, the one used last first."""
+        """List the open texts, the one used last first."""
         return [
             {"id": text.id, "name": text.name, "tokens": len(text.document)} for text in self.shelf.list()
         ]
@@ -150,19 +150,19 @@ class Routes:
         return self._show(text)
 
     def words(self, id: TextId, start: Token, stop: Token) -> dict[str, Any]:
-        """The tokens of a stretch of the text, with mentions and surprisal."""
+        """List the tokens of a stretch of the text, with mentions and surprisal."""
         if not start < stop <= start + MOST_AT_ONCE:
             raise ConfigError(f"a stretch has 1 to {MOST_AT_ONCE} words")
         return self.views.list_tokens(self.shelf.get(id), start, stop)
 
     def entities(self, id: TextId) -> list[dict[str, Any]]:
-        """All entities, the most frequent first."""
+        """List all entities, the most frequent first."""
         return self.views.rank_entities(self.shelf.get(id))
 
     def entity(
         self, id: TextId, entity: Annotated[str, Query(min_length=1, max_length=300)]
     ) -> dict[str, Any]:
-        """One entity's card."""
+        """Describe one entity: its mentions and the movement of its vector."""
         text = self.shelf.get(id)
         if not any(mention.entity == entity for mention in text.document.mentions):
             raise Missing(f"there is no entity {entity!r} in this text")
@@ -187,7 +187,7 @@ class Routes:
         stop: Token = MOST_WORDS_OF_A_TEXT,
         width: Annotated[int, Query(ge=200, le=2000)] = 960,
     ) -> dict[str, Any]:
-        """Timeline, network and table of characters of a stretch of the text."""
+        """Draw timeline, network and table of characters of a stretch of the text."""
         text = self.shelf.get(id)
         stop = min(stop, len(text.document))
         if start >= stop:
@@ -224,7 +224,7 @@ class Routes:
     # -- files -----------------------------------------------------------------------------------------------------------
 
     def export(self, id: TextId, format: Annotated[str, Query(min_length=1, max_length=40)]) -> Response:
-        """The analysis as a file: a writable format, or ``tokens``, ``mentions``, ``cast`` or ``quotations`` as TSV."""
+        """Write the analysis as a file: a writable format, or ``tokens``, ``mentions``, ``cast`` or ``quotations`` as TSV."""
         text = self.shelf.get(id)
         self._check_annotated(text)
         stem = make_stem(text.name)

@@ -129,7 +129,7 @@ def describe_card(text: Text, entity: str) -> dict[str, Any]:
 
 
 def draw(text: Text, start: int, stop: int, width: int) -> dict[str, Any]:
-    """Timeline, network and table of characters of a stretch of the text."""
+    """Draw timeline, network and table of characters of a stretch of the text."""
     part, measured = cut_stretch(text.version, start, stop), text.measured_last
     shown = list_shown(part, name_shown(text.version), text.numbers)[:SHOWN_ENTITIES]
     known: dict[str, Any] = (

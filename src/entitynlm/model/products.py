@@ -36,7 +36,7 @@ def apply_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
-    """Causal attention of n pieces to themselves and to the k - n pieces before them.
+    """Compute causal attention of n pieces to themselves and to the k - n pieces before them.
 
     :param queries: (heads, n, d).
     :param keys: (groups of heads, k, d), and :param values: of the same shape.

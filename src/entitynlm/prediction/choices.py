@@ -57,7 +57,7 @@ class Answer:
 
 
 def make_choice(entities: Sequence[str], scores: np.ndarray) -> Choice:
-    """Softmax over scores (candidates + 1,), the last of which is that of a new entity."""
+    """Make a choice by a softmax over scores (candidates + 1,), the last of which is that of a new entity."""
     probabilities = softmax(scores)
     names = (*entities, NEW)
     return Choice(names, tuple(probabilities.tolist()), names[int(probabilities.argmax())])

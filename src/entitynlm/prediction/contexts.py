@@ -65,7 +65,7 @@ class Context:
 
 
 def stem(word: str) -> str:
-    """Lower case without a plural ending, so that "tires" and "tire" count as one head word."""
+    """Put a word in lower case and remove its plural ending, so that "tires" and "tire" count as one head word."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -110,7 +110,7 @@ def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]
 
 
 def find_sentence(story: Document, position: int) -> tuple[int, int]:
-    """Number and first token of the sentence at a position; after the text's last full stop a new sentence begins."""
+    """Find the number and the first token of a position's sentence; after the text's last full stop a new sentence begins."""
     if position < len(story):
         sentence = story.sentence_of[position]
         return sentence, story.sentences[sentence][0]
@@ -142,7 +142,7 @@ SIZE = NUMBER_OF_BUCKETS + 1 + len(CANDIDATE_COLUMNS) + len(CONTEXT_COLUMNS)
 
 
 def extract_shallow_features(context: Context) -> np.ndarray:
-    """(candidates + 1, buckets + 1): one-hot recency and frequency; the last row, a new entity, has its own column."""
+    """Return (candidates + 1, buckets + 1) one-hot recency and frequency; the last row, a new entity, has its own column."""
     found = np.zeros((len(context.candidates) + 1, NUMBER_OF_BUCKETS + 1), dtype=np.float32)
     for row, candidate in enumerate(context.candidates):
         values = (
@@ -160,7 +160,7 @@ def extract_shallow_features(context: Context) -> np.ndarray:
 
 
 def extract_candidate_features(context: Context) -> np.ndarray:
-    """(candidates + 1, SIZE): buckets, whether it is the new entity, and the columns above; those of the context on every row."""
+    """Return (candidates + 1, SIZE): buckets, "is the new entity", and the columns above; those of the context on every row."""
     shallow = extract_shallow_features(context)
     counts = [len(candidate.starts) for candidate in context.candidates]
     own = np.zeros((len(shallow), len(CANDIDATE_COLUMNS)), dtype=np.float32)

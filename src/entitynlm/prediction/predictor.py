@@ -295,7 +295,7 @@ def measure_accuracy(network: nn.Module, slots: SlotBatch) -> tuple[float, float
 
 
 def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Log-softmax within segments; ``segments`` (K,) numbers the segment of each score, ``count`` is their number."""
+    """Compute the log-softmax within segments; ``segments`` (K,) numbers each score's segment, ``count`` is their number."""
     highest = scores.new_full((count,), -torch.inf).scatter_reduce(0, segments, scores.detach(), "amax")
     shifted = scores - highest[segments]
     total = scores.new_zeros(count).index_add(0, segments, shifted.exp())

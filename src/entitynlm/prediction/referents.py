@@ -83,7 +83,7 @@ class ExpectedWords:
         self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy())
 
     def _list_ways(self, expected: Expectation) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-        """Probability, mention position and owner of each way: no mention (owner 0), or a mention of candidate 1, 2, …"""
+        """List probability, mention position and owner of each way: no mention (owner 0), or a mention of candidate 1, 2, …"""
         probs = np.exp(expected.log_probs)
         likely = np.argsort(-probs, kind="stable")[:MOST_WAYS]
         enough = np.searchsorted(np.cumsum(probs[likely]), probs.sum() - NEGLECTED / 2)

@@ -245,7 +245,7 @@ class Training:
 
 
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:
-    """AdaGrad or Adam, as in the paper's section 3; Adam's weight decay, where there is any, is AdamW's.
+    """Make AdaGrad or Adam, as in the paper's section 3; Adam's weight decay, where there is any, is AdamW's.
 
     ``fused`` makes an update in one pass, in a ninth of the time; torch has it for AdaGrad on the CPU only.
     """
@@ -257,7 +257,7 @@ def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torc
 
 
 def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Tensor:
-    """Negative log-probability per word (equation 9) with a weight for each variable: the objective of training."""
+    """Compute the negative log-probability per word (equation 9) with a weight for each variable: the objective of training."""
     parts = (scores.r, scores.e, scores.l, scores.x)
     total = sum((w * part.sum() for w, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
     return -total / max(1, len(scores.r))
@@ -267,7 +267,7 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 def measure_losses(
     network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
 ) -> dict[str, float]:
-    """Negative log-probability per word of held-out documents: in total, and of each variable.
+    """Measure the negative log-probability per word of held-out documents: in total, and of each variable.
 
     A ``word_share`` below one selects the same words at every call.
     """

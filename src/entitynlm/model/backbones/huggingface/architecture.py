@@ -70,7 +70,7 @@ class LayerStack:
         surplus: int = 0,
         mask: Tensor | None = None,
     ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
-        """States (B, n, D) of layers after the next pieces (B, n), and keys and values extended by theirs.
+        """Return states (B, n, D) of layers after the next pieces (B, n), and keys and values extended by theirs.
 
         :param first: position of the first of them, for all documents or (B, 1) for each.
         :param keys: per layer, (B, heads, kept, size) keys of earlier pieces; likewise ``values``. They are not changed.

@@ -316,7 +316,7 @@ class SubwordTokenizer(Tokenizer):
     # -- of words ----------------------------------------------------------------------------------------------------
 
     def is_unknown(self, word: str) -> bool:
-        """False for every word, unless the tokenizer can't spell some characters."""
+        """Return false for every word, unless the tokenizer can't spell some characters."""
         return self._table.unknown is not None and self._table.unknown in self.pieces(word)
 
     # -- storing -----------------------------------------------------------------------------------------------------
