@@ -25,7 +25,7 @@ def train_networks(material: Material, context: Context) -> dict[str, EntityNetw
     networks = {}
     batches = make_batches(material.documents, 4)[: context.choose(60, 2)]
     for mode in ("generative", "causal"):
-        config = ModelConfig(mode=mode, hidden_size=128, embedding_size=128)  # type: ignore[arg-type]
+        config = ModelConfig(mode=mode, hidden_size=128, embedding_size=128)
         network = make_network(material, config)
         lap = train_entities(network, batches, TrainingConfig(learning_rate=0.002))
         for _ in range(context.choose(3, 1)):

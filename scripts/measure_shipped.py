@@ -20,8 +20,8 @@ from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import count_alignments
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.inference.marginal import estimate_log_prob
+from entitynlm.inference.scoring import score_baseline
 from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
@@ -85,9 +85,7 @@ def measure_perplexity(
         print(name, figures[name], flush=True)
 
     language_model = pretrained.get_language_model()
-    with torch.no_grad():
-        windows = [language_model.cut(document, 0) for document in encoded]
-        tell("rnnlm", sum(float(language_model.score(w, FixedNoise(), None).scores.x.sum()) for w in windows))
+    tell("rnnlm", sum(float(score_baseline(language_model, document).sum()) for document in encoded))
     plain = open_corpus(words).documents("train")
     ngrams = estimate_ngrams([pretrained.encoder.encode(text) for text in plain], pretrained.encoder)
     tell("5-gram", sum(float(ngrams.score(document).sum()) for document in encoded))

@@ -1,7 +1,7 @@
 """The fast path: log P(R, E, L, X) of many documents at once (equation 9), by gathers and matrix products.
 
 One run of the backbone per batch, one scan for all entity states, and then every factor of every word of every document in a
-handful of operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
+handful of operations. The slow twin of the tests computes the same numbers word by word.
 """
 
 from collections.abc import Iterator, Sequence
