@@ -12,9 +12,9 @@ L_t (``remaining`` words of the mention, counting this one). One step of the gen
     6. leave all other entities as they are.
 
 The equations below are vectorised over any leading dimensions and are used as they stand by the fast path (``batch``) and by the
-samplers; the slow twin (``tests/support/slow_twin.py``, the executable specification) writes them out once more, word by word. With
-``mode = "causal"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front, and h_t
-takes the place of h_{t-1}.
+samplers; the slow twin in ``tests/support/slow_twin.py``, the executable specification, writes them out word by word. With
+``mode = "causal"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front, and
+h_t takes the place of h_{t-1}.
 
 Equations 1 and 2 are the language model's (``backbones``). Whatever is beyond the paper is in ``additions`` and enters at two
 places: :meth:`project_state` and :meth:`project_update`, the state that equations 3, 4, 5 and 8 use (in the paper h itself),
