@@ -1,6 +1,7 @@
 """The story on a pretrained language model: what holds for the LSTM holds here, and P(X) starts as the language model's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,31 @@ def test_reading_on_and_going_piece_by_piece_is_reading_at_once(folder: Path) ->
         for piece, row in zip(words.all_pieces, whole.piece_rows[0], strict=True):
             torch.testing.assert_close(backbone.state(carry)[0], whole.table[row], atol=1e-4, rtol=1e-4)
             carry = backbone.step(carry, torch.tensor([piece]))
+
+
+@pytest.mark.parametrize("cuts", [(5,), (1, 2, 40, 41, 90), range(1, 114)])
+def test_states_of_tokens_are_the_same_however_the_text_is_cut(
+    folder: Path, cuts: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bit for bit, because the language model runs over the same whole chunks of pieces."""
+    pretrained, runs = make_pretrained(folder), list[int]()
+    story = Document("long", STORY.tokens * 6, ((0, len(STORY) * 6),))
+    backbone, encoded = pretrained.get("generative").backbone, pretrained.encoder.encode_words(story)
+    runtime, run = backbone.runtime, backbone.runtime._run
+    real = backbone._take_real(encoded.words)
+
+    def record(past: Any, ids: torch.Tensor, *rest: Any) -> Any:
+        runs.append(ids.shape[1])
+        return run(past, ids, *rest)
+
+    monkeypatch.setattr(runtime, "_run", record)
+    ((expected,), _) = runtime.read([real], (backbone.token_layer,))
+    runtime.forget()
+    at_once, runs[:] = list(runs), []
+    found = torch.cat(list(backbone.read_tokens(encoded, list(pairwise([0, *cuts, len(story)])))))
+    rows = np.cumsum(encoded.words.all_pieces < runtime.pieces)[encoded.piece_bounds[1:] - 1]
+    assert torch.equal(found, expected[torch.from_numpy(rows)])
+    assert runs == at_once and len(runs) > 4
 
 
 @pytest.mark.parametrize("options", [{}, {"mention_positions": 2}])

@@ -144,12 +144,14 @@ class HuggingFaceBackbone(Backbone):
         runtime = self.runtime if exact else self.runtime.reduced
         pieces, tokens = self._take_real(document.words), chunks[-1][1]
         count = self._count_pieces_read(document, tokens)
-        carry, read = None, 0
+        carry, read, kept = None, 0, torch.empty(0, self.runtime.width, device=runtime.device)
         for start, stop in chunks:
-            after = int(count[stop - 1])
-            states, carry = runtime.read([pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens)
-            yield states[0][torch.from_numpy(count[start:stop] - read)]
-            read = after
+            first, last = int(count[start - 1]) if start else 0, int(count[stop - 1])
+            after = min(runtime.find_border(last), int(count[-1]))
+            found, carry = runtime.read([pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens)
+            states = torch.cat([kept, found[0][len(kept) > 0 :]])  # of the pieces from the last one read before
+            yield states[torch.from_numpy(count[start:stop] - first)]
+            read, kept = after, states[last - first :]
 
     def read_short(
         self, documents: Sequence[EncodedDocument], lengths: Sequence[int], *, exact: bool = True

@@ -207,6 +207,13 @@ class LanguageModelRuntime:
         found = self._find_stack(layer).run(ids, 0, (), (), {layer})[0][layer]
         return [own[: len(row)] for own, row in zip(found, rows, strict=True)]
 
+    def find_border(self, pieces: int) -> int:
+        """Return the number of pieces of a document up to the end of the chunk in which these end.
+
+        Who reads on from there reads whole chunks, for which the matrix products are prepared once.
+        """
+        return (pieces // self.half + 1) * self.half - 1
+
     def forget(self) -> None:
         """Drop the latest reading."""
         self._latest = None
