@@ -42,7 +42,8 @@ def run_command(checkout: Path, *arguments: str) -> tuple[float, float]:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert not process.returncode, command
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return usage.ru_utime + usage.ru_stime, memory / 1e6
 
 
 def measure_start(model: str, folder: Path, laps: int) -> float:
