@@ -149,7 +149,7 @@ class HuggingFaceBackbone(Backbone):
             first, last = int(count[start - 1]) if start else 0, int(count[stop - 1])
             after = min(runtime.find_border(last), int(count[-1]))
             found, carry = runtime.read([pieces[read:after]], (self.token_layer,), carry, keep=stop < tokens)
-            states = torch.cat([kept, found[0][len(kept) > 0 :]])  # of the pieces from the last one read before
+            states = torch.cat([kept, found[0][len(kept) > 0 :]])  # after the pieces from the number first on
             yield states[torch.from_numpy(count[start:stop] - first)]
             read, kept = after, states[last - first :]
 
