@@ -307,7 +307,7 @@ class EntityNLM:
         *,
         words: int = 60,
         count: int = 1,
-        temperature: float = 0.8,
+        temperature: float = 0.6,
         top_p: float = 0.95,
         cast: Sequence[str] = (),
         next_entity: str | None = None,

@@ -32,6 +32,13 @@ def test_pronouns_follow_what_was_said() -> None:
     assert ("him",) in known.list_forms(2) and ("'im",) not in known.list_forms(2)
 
 
+def test_who_said_i_has_my_and_me() -> None:
+    known = MentionAgreement().record(1, ("I",)).record(2, ("your", "captain"))
+    own = {form[0] for form in known.list_forms(1)}
+    assert {"me", "my"} <= own and not {"your", "us"} & own
+    assert {form[0] for form in known.list_forms(2)} == {"your", "he", "him", "his"}  # the captain is not you
+
+
 def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     known = MentionAgreement().record(1, ("Anna",))
     for word in ("Anna", "was", "he", ",", "said", "that", "up", "ship", "in"):
@@ -43,12 +50,16 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
     assert known.introduces("Bob", (), last=True) and known.introduces("I", (), last=True)
     for word, before in (
         ("dark", ("a",)),
+        ("better", ("a",)),
+        ("Dear", ()),
         ("inside", ("the", "key")),
         ("until", ("the", "boys")),
         ("Suddenly", ()),
     ):
         assert not known.introduces(word, before, last=True)
     assert known.introduces("stranger", ("a",), last=True)
+    assert not known.introduces("good", ("a", "thing"), last=False)
+    assert known.introduces("good", ("an", "old"), last=False)
     for word, before in (
         ("Sheldon", ("the", "cars")),
         ("Royal", ("the",)),

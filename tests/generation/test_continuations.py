@@ -77,6 +77,23 @@ def test_words_are_told_as_they_come(pretrained: Pretrained) -> None:
     assert [text.strip() for text in told.values()] == [story.text for story in stories]
 
 
+def test_a_continuation_stays_in_the_paragraph_and_ends_its_quotation(pretrained: Pretrained) -> None:
+    tokens = ("Anna", "ran", ".", '"', "She", "saw", "Bob")
+    whole = Document("prompt", tokens[:3], ((0, 3),), text="Anna ran.")
+    said = Document("prompt", tokens, ((0, 3), (3, 7)), text='Anna ran. "She saw Bob')
+    told: list[str] = []
+    marks = 0
+    for prompt in (whole, said):
+        stories = generate_continuations(
+            pretrained, prompt, count=4, on_word=lambda number, word, text: told.append(text)
+        )
+        for story in stories:
+            assert "\n" not in story.text
+            assert story.text.count('"') % 2 == (prompt is said)
+            marks += story.text.count('"')
+    assert "".join(told).count('"') == marks
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -104,3 +121,15 @@ def test_no_noun_goes_on_with_a_mention_that_ends_early(left: int) -> None:
     assert not text.fits_outside_mentions("station", people=True) and text.fits_outside_mentions(
         "was", people=True
     )
+
+
+def test_a_phrase_does_not_come_again_soon() -> None:
+    state: Any = None
+    tokens = "He was silent . He was silent . He was".split()
+    text = PartialText(state, tokens, False, MentionAgreement(), ())
+    assert text.repeats("silent") and not text.repeats("glad")
+    assert not text.fits_outside_mentions("silent", people=True) and text.fits_outside_mentions(
+        "glad", people=True
+    )
+    text.tokens = [*tokens[:4], *map(str, range(200)), *tokens[:2]]
+    assert not text.repeats("silent")

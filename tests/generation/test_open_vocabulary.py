@@ -60,5 +60,11 @@ def test_what_is_never_drawn(words: OpenVocabulary) -> None:
 
 
 def test_words_that_can_not_be_shown_are_no_words(words: OpenVocabulary) -> None:
-    assert words.is_whole(words.tokenizer.pieces("Anna"), in_mention=False)
-    assert not words.is_whole(words.tokenizer.pieces("Anna")[:1], in_mention=False)
+    assert words.is_whole(words.tokenizer.pieces("Anna"), one_line=False)
+    assert not words.is_whole(words.tokenizer.pieces("Anna")[:1], one_line=False)
+
+
+def test_a_line_break_is_no_part_of_a_word_on_the_same_line(words: OpenVocabulary) -> None:
+    broken = tuple(words.tokenizer.encode_text("\nAnna", [(1, 5)])[0].tolist())
+    assert "\n" in words.tokenizer.write(broken)
+    assert words.is_whole(broken, one_line=False) and not words.is_whole(broken, one_line=True)

@@ -26,7 +26,7 @@ from entitynlm.text.english import (
 )
 
 NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
-NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"all of two three four five six ten".split()}
+NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"all better of worse two three four five six ten".split()}
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
 SPEAKING = ("i", "you", "we")
@@ -68,10 +68,15 @@ class MentionAgreement:
         )  # "his" in "his wife" is not she
         if not own:
             return []
+        said = {PRONOUNS[word] for word in words if word in PRONOUNS} & {*SPEAKING}
         # no 'im, no himself
-        plain = (form for form in sorted(BACKWARD) if form.isalpha() and "sel" not in form)
+        plain = (form for form in sorted(PRONOUNS) if form.isalpha() and "sel" not in form)
         named = any(form[0][0].isupper() and form[0].lower() not in COMMON_OPENERS for form in own)
-        pronouns = [(form,) for form in plain if self._may_be(PRONOUNS[form], words, named)]
+        pronouns = [
+            (form,)
+            for form in plain
+            if PRONOUNS[form] in said or (form in BACKWARD and self._may_be(PRONOUNS[form], words, named))
+        ]
         if again:
             return [form for form in pronouns if form[0] in POSSESSIVE_FORMS]
         return list(dict.fromkeys([*own, *pronouns]))
@@ -102,9 +107,14 @@ class MentionAgreement:
                 return False  # "the cars Sheldon" would be a clause: "the cars Sheldon drove"
             if not kinds or "PROPN" in kinds or guess_gender(low):
                 return True
-            return noun and (bool(before) or "VERB" not in kinds)  # "Suddenly" and "Take" are no names
+            return noun and (
+                bool(before) or not {"VERB", "ADJ"} & {*kinds}
+            )  # "Suddenly", "Take", "Dear" are no names
         if before and not after_determiner and {"VERB", "ADV"} & {*kinds}:
             return False  # "the ice melts" is a clause
+        after_noun = bool(before) and {"NOUN"} == {*list_lemmas(before[-1].lower())} - {"VERB"}
+        if after_noun and low in kinds.get("ADJ", ()):
+            return False  # "a thing good"
         return noun or (not last and "ADJ" in kinds)
 
     def fits_outside_mentions(self, word: str, *, begins: bool, after: str = "", people: bool = True) -> bool:

@@ -69,6 +69,8 @@ def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int
 
 
 AGAIN = 3  # words after a mention in which its entity is mentioned by a possessive alone
+REPEATED = 4  # words of a phrase that does not come again within the words REMEMBERED
+REMEMBERED = 100
 LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence must have ended
 
 
@@ -148,12 +150,19 @@ class PartialText:
         """Tell whether the next word is the first one of a sentence or of a quotation."""
         return self.fresh or (self.tokens[-1] in ('"', "“", "‘") and self.is_quoting())
 
+    def repeats(self, word: str) -> bool:
+        """Tell whether a word would end a phrase that stands shortly before, as where a language model goes in circles."""
+        words = [each.lower() for each in (*self.tokens[-REMEMBERED:], word)]
+        return any(words[at : at + REPEATED] == words[-REPEATED:] for at in range(len(words) - REPEATED))
+
     def fits_outside_mentions(self, word: str, *, people: bool) -> bool:
         """Tell whether the next word can stand outside of mentions; ``people``: whether nouns for persons can."""
         after = (
             self.tokens[-1].lower() if self.words and self.words[-1].e else ""
         )  # a mention that is open ends here
         after = "" if after in POSSESSIVE_FORMS else after
+        if self.repeats(word):
+            return False
         return self.agreement.fits_outside_mentions(word, begins=self.begins(), after=after, people=people)
 
 
@@ -167,6 +176,8 @@ class ContinuationWriter:
         self.words = generator.words
         closing = {mark: self._learn((mark, other)) for mark, other in PAIRS.items()}
         self.marks = {mark: own for mark, (own, other) in closing.items() if own != other}
+        prompt = opening.prompt
+        self.one_line = prompt is None or "\n" not in (prompt.text or "").strip()
         self.asked = None if request.next_entity is None else opening.require_entity(request.next_entity)
 
     def _learn(self, words: Sequence[str]) -> Words:
@@ -195,6 +206,8 @@ class ContinuationWriter:
                 break
         while (yield from self._extend(text, on_word, closing=True)):
             pass
+        if text.is_quoting():
+            self._end_quotation(text, on_word)
         missing = tuple(join_tokens(opening.names[number])[0] for number in text.due)
         return replace(render(self.encoder, text.words, id, opening.names), missing=missing)
 
@@ -213,13 +226,17 @@ class ContinuationWriter:
         closing: bool = False,
     ) -> Reading[bool]:
         """Add one word; with ``closing`` only if it closes the sentence that has just ended."""
+        after_article = bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the")
         constraints = Constraints(
             self.request.temperature,
             self.request.top_p,
             due,
             self.request.new_entities,
-            bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the"),
-            "," if text.words and text.words[-1].e else "one",  # a noun would go on with the mention
+            after_article,
+            self.one_line,
+            ","
+            if text.words and text.words[-1].e and not after_article
+            else "one",  # a noun would go on with a mention
             tuple(self.marks[mark] for mark in list_unopened(text.tokens[-200:]) if mark in self.marks),
             text.form,
             text.get_begun(),
@@ -245,6 +262,12 @@ class ContinuationWriter:
                 on_word(own, self.words.tokenizer.write(own.pieces) or "")
             text.told = len(text.words)
         return True
+
+    def _end_quotation(self, text: PartialText, on_word: Callable[[GeneratedWord, str], None]) -> None:
+        """Add the closing mark of the quotation in which the last sentence stands."""
+        (key,), pieces = self._learn(("”",)), self.words.tokenizer.pieces("”")
+        text.words.append(GeneratedWord(0, 0, 1, key, pieces))
+        on_word(text.words[-1], self.words.tokenizer.write(pieces) or "")
 
     def _record_mention(self, text: PartialText) -> None:
         """Record the expression of the last mention."""

@@ -59,6 +59,7 @@ class Constraints:
     :param due: numbers of entities one of which is mentioned, starting with the next word; empty: R and E are free.
     :param new_entities: whether new entities may be mentioned.
     :param in_phrase: whether an article stands before, so that a mention would be part of its phrase: none starts then.
+    :param one_line: whether no word has a line break before it.
     :param fallback: the word that is written where none was drawn that fits.
     :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
     :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
@@ -72,6 +73,7 @@ class Constraints:
     due: Collection[int] = ()
     new_entities: bool = True
     in_phrase: bool = False
+    one_line: bool = False
     fallback: str = "one"
     banned: tuple[int, ...] = ()
     form: Words = ()
@@ -152,6 +154,9 @@ class Generator:
         if read is None:  # the mention has ended with the word before, or nothing has fitted
             chosen = replace(state, history=replace(state.history, remaining=0), open_type=0)
             read = yield from self._draw_word(chosen, constraints, constraints.fits_outside_mentions)
+        if read is None:  # none of the likely words fits
+            every = replace(constraints, temperature=1.0, top_p=1.0)
+            read = yield from self._draw_word(chosen, every, constraints.fits_outside_mentions)
         x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(constraints.fallback)))
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
@@ -272,7 +277,7 @@ class Generator:
             where, opens = tokenizer.place(pieces, last), in_mention and not pieces
             probs = yield from self._look_up(state, pieces, where, constraints, tree, opens=opens)
             pieces = (*pieces, int(torch.multinomial(probs, 1, generator=self.generator)))
-        if not self.words.is_whole(pieces, in_mention=in_mention):
+        if not self.words.is_whole(pieces, one_line=in_mention or constraints.one_line):
             return pieces, None
         x = self.words.learn(tokenizer.join(pieces))
         if x in constraints.banned or not fits(self.words[x]):

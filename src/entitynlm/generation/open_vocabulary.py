@@ -87,14 +87,14 @@ class OpenVocabulary:
 
     # -- words that were drawn -------------------------------------------------------------------------------------------
 
-    def is_whole(self, pieces: Sequence[int], *, in_mention: bool) -> bool:
-        """Tell whether a word is complete and printable; inside of a mention it has no line break."""
+    def is_whole(self, pieces: Sequence[int], *, one_line: bool) -> bool:
+        """Tell whether a word is complete and printable, and has no line break before it where ``one_line`` is set."""
         if not self.tokenizer.ends_word(pieces[-1]):
             return False
         text = self.tokenizer.write(pieces) or ""
         shown = text.strip()
         good = bool(shown) and shown.isprintable() and BROKEN not in shown
-        return good and not (in_mention and "\n" in text)
+        return good and not (one_line and "\n" in text)
 
     def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:
         """Tell whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""

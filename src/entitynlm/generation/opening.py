@@ -97,7 +97,7 @@ class StoryOpening:
         if (found := self.find_entity(name)) is not None:
             return found
         called = ", ".join(join_tokens(words)[0] for words in self.names.values()) or "none"
-        raise ConfigError(f"no entity is called {name!r}; the text has: {called}")
+        raise ConfigError(f"no entity is called {name!r}; the text has: {called}; the cast may add others")
 
     def find_entity(self, name: str) -> int | None:
         """Find the entity of a name: by the full name, else by one of its words."""

@@ -23,7 +23,7 @@ class ContinuationRequest:
     """
 
     words: int = 60
-    temperature: float = 0.8
+    temperature: float = 0.6
     top_p: float = 0.95
     cast: tuple[str, ...] = ()
     next_entity: str | None = None

@@ -24,7 +24,7 @@ def generate(
     model: options.ModelOptions,
     count: Annotated[int, typer.Option("-n", "--count", min=1, max=10_000)] = 1,
     words: Annotated[int, typer.Option("-w", "--words", min=1, max=100_000)] = 60,
-    temperature: Annotated[float, typer.Option("-t", "--temperature")] = 0.8,
+    temperature: Annotated[float, typer.Option("-t", "--temperature")] = 0.6,
     top_p: float = 0.95,
     cast: str | None = None,
     next_entity: Annotated[str | None, typer.Option(metavar="NAME")] = None,
