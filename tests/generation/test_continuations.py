@@ -127,7 +127,7 @@ def test_a_phrase_does_not_come_again_soon() -> None:
     state: Any = None
     tokens = "He was silent . He was silent . He was".split()
     text = PartialText(state, tokens, False, MentionAgreement(), ())
-    assert text.repeats("silent") and not text.repeats("glad")
+    assert text.repeats("silent") and not text.repeats("glad")  # "he was silent" comes again
     assert not text.fits_outside_mentions("silent", people=True) and text.fits_outside_mentions(
         "glad", people=True
     )

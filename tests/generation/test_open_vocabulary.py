@@ -68,3 +68,11 @@ def test_a_line_break_is_no_part_of_a_word_on_the_same_line(words: OpenVocabular
     broken = tuple(words.tokenizer.encode_text("\nAnna", [(1, 5)])[0].tolist())
     assert "\n" in words.tokenizer.write(broken)
     assert words.is_whole(broken, one_line=False) and not words.is_whole(broken, one_line=True)
+
+
+def test_a_word_stands_apart_from_the_one_before(words: OpenVocabulary) -> None:
+    glued = tuple(words.tokenizer.encode_pieces(["Anna"])[0].tolist())
+    assert words.tokenizer.write(glued) == "Anna"
+    assert words.is_whole(glued, words.tokenizer.pieces("."), one_line=True)
+    assert not words.is_whole(glued, words.tokenizer.pieces("Bob"), one_line=True)
+    assert words.is_whole(words.tokenizer.pieces("Anna"), words.tokenizer.pieces("Bob"), one_line=True)

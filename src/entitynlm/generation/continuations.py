@@ -30,7 +30,7 @@ from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, escape_word
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.detokenization import PAIRS, capitalise_start, join_tokens, list_unopened
+from entitynlm.text.detokenization import PAIRS, STRAIGHT_QUOTES, capitalise_start, join_tokens, list_unopened
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import align_span, segment_text
 
@@ -69,7 +69,7 @@ def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int
 
 
 AGAIN = 3  # words after a mention in which its entity is mentioned by a possessive alone
-REPEATED = 4  # words of a phrase that does not come again within the words REMEMBERED
+REPEATED = 3  # words of a phrase that does not come again within the words REMEMBERED
 REMEMBERED = 100
 LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence must have ended
 
@@ -246,7 +246,7 @@ class ContinuationWriter:
         )
         state, word = yield from self.generator.step(text.state, constraints)
         closes = text.fresh and bool(text.words) and word.closes_sentence
-        if closing and not closes:
+        if closing and (not closes or (self.words[word.x] in STRAIGHT_QUOTES and not text.is_quoting())):
             return False
         if text.words and text.words[-1].l > 1 and not word.e:
             self._shorten_mention(text)

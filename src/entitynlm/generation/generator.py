@@ -277,7 +277,7 @@ class Generator:
             where, opens = tokenizer.place(pieces, last), in_mention and not pieces
             probs = yield from self._look_up(state, pieces, where, constraints, tree, opens=opens)
             pieces = (*pieces, int(torch.multinomial(probs, 1, generator=self.generator)))
-        if not self.words.is_whole(pieces, one_line=in_mention or constraints.one_line):
+        if not self.words.is_whole(pieces, state.pieces, one_line=in_mention or constraints.one_line):
             return pieces, None
         x = self.words.learn(tokenizer.join(pieces))
         if x in constraints.banned or not fits(self.words[x]):

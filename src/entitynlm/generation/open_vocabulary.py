@@ -87,13 +87,18 @@ class OpenVocabulary:
 
     # -- words that were drawn -------------------------------------------------------------------------------------------
 
-    def is_whole(self, pieces: Sequence[int], *, one_line: bool) -> bool:
-        """Tell whether a word is complete and printable, and has no line break before it where ``one_line`` is set."""
+    def is_whole(self, pieces: Sequence[int], before: Sequence[int] | None = None, *, one_line: bool) -> bool:
+        """Tell whether a word is complete and printable, and stands apart from the word ``before`` it.
+
+        :param one_line: whether there must be no line break before it.
+        """
         if not self.tokenizer.ends_word(pieces[-1]):
             return False
         text = self.tokenizer.write(pieces) or ""
         shown = text.strip()
         good = bool(shown) and shown.isprintable() and BROKEN not in shown
+        if text[:1].isalpha() and before is not None and (self.tokenizer.write(before) or "")[-1:].isalpha():
+            return False
         return good and not (one_line and "\n" in text)
 
     def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:

@@ -30,8 +30,13 @@ def strip_endings(name: str) -> str:
     return name
 
 
-ENCODINGS = {"utf_16": "UTF-16", "cp1252": "Windows-1252"}
+ENCODINGS = {**dict.fromkeys(("utf_16", "utf_16_le", "utf_16_be"), "UTF-16"), "cp1252": "Windows-1252"}
 """Encodings other than UTF-8 that texts are read in, by Python's names."""
+
+
+def has_zeros(data: bytes) -> bool:
+    """Tell whether so many bytes are zero as in European text in UTF-16."""
+    return 3 * data.count(0) > len(data)
 
 
 def recognise_encoding(data: bytes) -> str | None:
@@ -41,7 +46,8 @@ def recognise_encoding(data: bytes) -> str | None:
     damaged = data.decode("utf-8", "replace")
     if sum(character > "\x7f" for character in damaged) > 2 * damaged.count("\ufffd"):
         return None
-    best = from_bytes(data, cp_isolation=list(ENCODINGS)).best()
+    names = [name for name in ENCODINGS if name in ("utf_16", "cp1252") or has_zeros(data)]
+    best = from_bytes(data, cp_isolation=names).best()
     return None if best is None or best.encoding not in ENCODINGS else best.encoding
 
 
@@ -96,8 +102,10 @@ class Source:
 
     def decode(self, data: bytes) -> str:
         """Decode a text, without its byte-order mark; an encoding other than UTF-8 is reported."""
+        encoding = recognise_encoding(data) if has_zeros(data) else None  # UTF-16 without a mark
         try:
-            return data.decode("utf-8-sig")
+            if encoding is None:
+                return data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             if (encoding := recognise_encoding(data)) is None:
                 raise self.error(
