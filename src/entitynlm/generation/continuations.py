@@ -69,7 +69,7 @@ def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int
 
 
 AGAIN = 3  # words after a mention in which its entity is mentioned by a possessive alone
-REPEATED = 3  # words of a phrase that does not come again within the words REMEMBERED
+PHRASE = 3  # words of a phrase that does not come again within the words REMEMBERED
 REMEMBERED = 100
 LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence must have ended
 
@@ -153,7 +153,7 @@ class PartialText:
     def repeats(self, word: str) -> bool:
         """Tell whether a word would end a phrase that stands shortly before, as where a language model goes in circles."""
         words = [each.lower() for each in (*self.tokens[-REMEMBERED:], word)]
-        return any(words[at : at + REPEATED] == words[-REPEATED:] for at in range(len(words) - REPEATED))
+        return any(words[at : at + PHRASE] == words[-PHRASE:] for at in range(len(words) - PHRASE))
 
     def fits_outside_mentions(self, word: str, *, people: bool) -> bool:
         """Tell whether the next word can stand outside of mentions; ``people``: whether nouns for persons can."""
