@@ -294,7 +294,10 @@ def test_the_verb_writes_a_page(model: Path, tmp_path: Path) -> None:
     assert "open it in a browser" in result.stdout
     page = out.read_text()
     assert "<title>my story</title>" in page and "nats per word" in page and not Page(page).open
-    assert json.loads(figures.read_text())["tokens"] == 15
+    told = json.loads(figures.read_text())
+    assert told["tokens"] == 15 and told["samples"] == 3 and told["model"] == str(model)
+    measured = f"model {model.name}, model hash {told['model_hash']}, samples 3, repeats 8, base nats, seed 0"
+    assert f"Figures measured by entitynlm {told['entitynlm']}, {measured}" in page and str(model) not in page
 
 
 def test_one_of_several_documents(model: Path, tmp_path: Path) -> None:

@@ -38,8 +38,11 @@ FIRST_LEVEL, STEP = 3.0, 1.8  # bits: where the shading begins, and how far apar
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 
 
-def write_page(report: Report, *, title: str, model: str) -> str:
-    """Write the whole page by the template ``page.html``."""
+def write_page(report: Report, *, title: str, model: str, measured: str = "") -> str:
+    """Write the whole page by the template ``page.html``.
+
+    :param measured: what its figures have to be cited with.
+    """
     factor = math.log(2) / math.log(report.tables.base)  # bits → the report's unit
     document, length = report.document, len(report.document)
     gaps = find_gaps(document)
@@ -52,6 +55,7 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         tables=report.tables,
         title=title,
         model=model,
+        measured=measured,
         factor=factor,
         levels=[(FIRST_LEVEL + STEP * level) * factor for level in range(SHADING_LEVELS)],
         surprising=SURPRISING * factor,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
+from entitynlm.interfaces.commands.surprisal import SurprisalOptions, cite, summarise
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import check_mentions, name_of, read_input
 
@@ -39,12 +39,16 @@ def report(
     found = read_input(file, terminal, format, document)
     if measuring.mentions == "given":
         check_mentions(found, "--mentions given", file)
-    made = measuring.report(model.load(terminal), found, terminal)
+    pretrained = model.load(terminal)
+    made = measuring.report(pretrained, found, terminal)
     from entitynlm.report.page import write_page
 
-    page = write_page(made, title=title or name_of(file), model=Path(model.model).name)
+    told, shown = cite(model, pretrained, measuring)
+    name = Path(model.model).name  # the page may be shown to others, who need not know the folder
+    measured = shown.replace(model.model, name)
+    page = write_page(made, title=title or name_of(file), model=name, measured=measured)
     write_text(out, page)
     terminal.print(f"wrote {print_path(out)} ({len(page) / 1e6:.1f} MB): open it in a browser", markup=False)
-    heading = {"task": "report", "model": model.model, "out": str(out), "seed": measuring.seed}
+    heading = {"task": "report", **told, "out": str(out)}
     counts = {"mentions": len(made.mentions), "entities": len(made.characters)}  # also those that P can't see
     terminal.write_json({**heading, **summarise(file, made.tables), **counts})

@@ -192,13 +192,15 @@ def surprisal(
     only = rows if out == STANDARD else None
     write = partial(write_tables, list_tables=measuring.list_tables, kind=table_kind, only=only)
     write_files(measure(), targets, write, terminal)
-    terminal.write_json({**cite(model, pretrained, measuring, terminal), "documents": figures})
+    told, shown = cite(model, pretrained, measuring)
+    terminal.remark(shown, markup=False)
+    terminal.write_json({"task": "surprisal", **told, "documents": figures})
 
 
 def cite(
-    model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions, terminal: Terminal
-) -> dict[str, Any]:
-    """Return and print what a paper has to cite: version, model with its language model, settings."""
+    model: options.ModelOptions, pretrained: Pretrained, measuring: SurprisalOptions
+) -> tuple[dict[str, Any], str]:
+    """Describe what a paper has to cite, as data and in words: version, model with its language model, settings."""
     from entitynlm import __version__
     from entitynlm.lm.surprisal import choose_samples
     from entitynlm.lm.surprisal_words import name_baseline
@@ -213,8 +215,7 @@ def cite(
         name.replace("_", " "): value for name, value in {**told, **parts}.items() if name not in left_out
     }
     shown = ", ".join(f"{name} {value}" for name, value in named.items())
-    terminal.remark(f"measured by {shown}", markup=False)
-    return {"task": "surprisal", **told}
+    return told, f"measured by {shown}"
 
 
 def write_items(
@@ -246,7 +247,9 @@ def write_items(
     measured = list(track(terminal, "items", measure_items(pretrained, items, **settings), len(items)))
     table = tabulate_items(measured, "differences" if compare is not None else rows, measuring.top_words)
     write_rows(table.rows, table.row_type, out, kind)
-    terminal.write_json({**cite(model, pretrained, measuring, terminal), "items": len(items)})
+    told, shown = cite(model, pretrained, measuring)
+    terminal.remark(shown, markup=False)
+    terminal.write_json({"task": "surprisal", **told, "items": len(items)})
 
 
 def summarise(path: str, tables: Surprisal) -> dict[str, Any]:
