@@ -133,3 +133,14 @@ def test_a_phrase_does_not_come_again_soon() -> None:
     )
     text.tokens = [*tokens[:4], *map(str, range(200)), *tokens[:2]]
     assert not text.repeats("silent")
+
+
+@pytest.mark.parametrize(
+    ("said", "open"), [("“ Go", True), ('" Go ."', False), ("`` Go . ''", False), ("Go", False)]
+)
+def test_quotations_are_open_until_they_are_closed(said: str, open: bool) -> None:
+    state: Any = None
+    assert (
+        PartialText(state, ["He", "said", ",", *said.split()], False, MentionAgreement(), ()).is_quoting()
+        == open
+    )

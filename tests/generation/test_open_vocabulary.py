@@ -76,3 +76,17 @@ def test_a_word_stands_apart_from_the_one_before(words: OpenVocabulary) -> None:
     assert words.is_whole(glued, words.tokenizer.pieces("."), one_line=True)
     assert not words.is_whole(glued, words.tokenizer.pieces("Bob"), one_line=True)
     assert words.is_whole(words.tokenizer.pieces("Anna"), words.tokenizer.pieces("Bob"), one_line=True)
+
+
+def test_straight_marks_open_and_close_quotations(words: OpenVocabulary) -> None:
+    opening, closing, before = (words.tokenizer.pieces(mark) for mark in ('"', "”", "Bob"))
+    assert [words.tokenizer.write(pieces) for pieces in (opening, closing)] == [' "', '"']
+    assert words.fits_quotation(opening, before, quoting=False) and words.fits_quotation(
+        closing, before, quoting=True
+    )
+    assert not words.fits_quotation(opening, before, quoting=True)
+    assert not words.fits_quotation(closing, before, quoting=False)
+    assert words.fits_quotation(closing, None, quoting=False)  # the first mark of a text opens
+    assert words.fits_quotation(before, before, quoting=True) and words.fits_quotation(
+        before, before, quoting=False
+    )

@@ -25,7 +25,7 @@ from entitynlm.text.english import (
     list_lemmas,
 )
 
-NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | (PREPOSITIONS - {"of"})
+NOT_IN_MENTIONS = NOT_IN_NOUN_PHRASES | {"via"} | (PREPOSITIONS - {"of"})
 NOT_LAST = {*DETERMINERS, *ADJECTIVES, *"all better of worse two three four five six ten".split()}
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""

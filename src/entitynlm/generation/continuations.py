@@ -30,7 +30,7 @@ from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, escape_word
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.detokenization import PAIRS, STRAIGHT_QUOTES, capitalise_start, join_tokens, list_unopened
+from entitynlm.text.detokenization import PAIRS, capitalise_start, join_tokens, list_unopened, write_plainly
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.segmentation import align_span, segment_text
 
@@ -71,6 +71,9 @@ def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int
 AGAIN = 3  # words after a mention in which its entity is mentioned by a possessive alone
 PHRASE = 3  # words of a phrase that does not come again within the words REMEMBERED
 REMEMBERED = 100
+SURE_WORDS = (
+    200  # words in which marks of quotations are paired; a longer text may have one that nothing closes
+)
 LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence must have ended
 
 
@@ -143,8 +146,7 @@ class PartialText:
 
     def is_quoting(self) -> bool:
         """Tell whether a quotation is open."""
-        text = " ".join(self.tokens[-200:])
-        return bool(text.count('"') % 2) or text.count("“") > text.count("”")
+        return "".join(map(write_plainly, self.tokens[-SURE_WORDS:])).count('"') % 2 == 1
 
     def begins(self) -> bool:
         """Tell whether the next word is the first one of a sentence or of a quotation."""
@@ -206,7 +208,7 @@ class ContinuationWriter:
                 break
         while (yield from self._extend(text, on_word, closing=True)):
             pass
-        if text.is_quoting():
+        if text.is_quoting() and len(text.tokens) <= SURE_WORDS:
             self._end_quotation(text, on_word)
         missing = tuple(join_tokens(opening.names[number])[0] for number in text.due)
         return replace(render(self.encoder, text.words, id, opening.names), missing=missing)
@@ -234,10 +236,13 @@ class ContinuationWriter:
             self.request.new_entities,
             after_article,
             self.one_line,
+            text.is_quoting() if len(text.tokens) <= SURE_WORDS else None,
             ","
             if text.words and text.words[-1].e and not after_article
             else "one",  # a noun would go on with a mention
-            tuple(self.marks[mark] for mark in list_unopened(text.tokens[-200:]) if mark in self.marks),
+            tuple(
+                self.marks[mark] for mark in list_unopened(text.tokens[-SURE_WORDS:]) if mark in self.marks
+            ),
             text.form,
             text.get_begun(),
             text.agreement,
@@ -246,7 +251,7 @@ class ContinuationWriter:
         )
         state, word = yield from self.generator.step(text.state, constraints)
         closes = text.fresh and bool(text.words) and word.closes_sentence
-        if closing and (not closes or (self.words[word.x] in STRAIGHT_QUOTES and not text.is_quoting())):
+        if closing and not closes:
             return False
         if text.words and text.words[-1].l > 1 and not word.e:
             self._shorten_mention(text)

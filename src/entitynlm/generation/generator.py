@@ -60,6 +60,7 @@ class Constraints:
     :param new_entities: whether new entities may be mentioned.
     :param in_phrase: whether an article stands before, so that a mention would be part of its phrase: none starts then.
     :param one_line: whether no word has a line break before it.
+    :param quoting: whether a quotation is open, so that a straight mark closes it; None: marks are drawn freely.
     :param fallback: the word that is written where none was drawn that fits.
     :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
     :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
@@ -74,6 +75,7 @@ class Constraints:
     new_entities: bool = True
     in_phrase: bool = False
     one_line: bool = False
+    quoting: bool | None = None
     fallback: str = "one"
     banned: tuple[int, ...] = ()
     form: Words = ()
@@ -278,6 +280,9 @@ class Generator:
             probs = yield from self._look_up(state, pieces, where, constraints, tree, opens=opens)
             pieces = (*pieces, int(torch.multinomial(probs, 1, generator=self.generator)))
         if not self.words.is_whole(pieces, state.pieces, one_line=in_mention or constraints.one_line):
+            return pieces, None
+        quoting = constraints.quoting
+        if quoting is not None and not self.words.fits_quotation(pieces, state.pieces, quoting=quoting):
             return pieces, None
         x = self.words.learn(tokenizer.join(pieces))
         if x in constraints.banned or not fits(self.words[x]):

@@ -101,6 +101,16 @@ class OpenVocabulary:
             return False
         return good and not (one_line and "\n" in text)
 
+    def fits_quotation(self, pieces: Sequence[int], before: Sequence[int] | None, *, quoting: bool) -> bool:
+        """Tell whether the straight quotation marks of a word close the open quotation, or open one where none is open.
+
+        A mark with white space before it opens a quotation, any other closes one, except for the first of a text.
+        """
+        text = self.tokenizer.write(pieces) or ""
+        if '"' not in text or before is None:
+            return "''" not in text
+        return quoting != text[0].isspace() and text.count('"') == 1
+
     def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:
         """Tell whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""
         if not _strip(self.tokenizer.write(pieces) or "").endswith(FINAL_MARKS):
