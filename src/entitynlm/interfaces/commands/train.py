@@ -122,14 +122,19 @@ def train(
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
     losses = {part: pretrained.notes["training"][part] for part in networks}
+    print_figures(losses, figures, terminal)
+    terminal.print(f"stored in {out}")
+    terminal.write_json({"model": str(out), "seed": seed, "parts": {**losses, **figures}})
+
+
+def print_figures(losses: dict[str, Any], of_resolver: dict[str, Any], terminal: Terminal) -> None:
+    """Print the best development loss of each network, and the scores of the resolver."""
     for part, values in losses.items():
         best, epoch = values["best_dev_loss"], values["best_epoch"]
         terminal.print(f"{part}: development loss {best:.4f} nats per word (epoch {epoch})")
-    for values in figures.values():
+    for values in of_resolver.values():
         mentions, conll = values["mentions"]["f1"], values["conll"]
         terminal.print(f"resolver: on development documents F1 of mentions {mentions:.2f}, CoNLL {conll:.2f}")
-    terminal.print(f"stored in {out}")
-    terminal.write_json({"model": str(out), "seed": seed, "parts": {**losses, **figures}})
 
 
 def train_resolver(
