@@ -127,7 +127,7 @@ def train(
     terminal.write_json({"model": str(out), "seed": seed, "parts": {**losses, **figures}})
 
 
-def print_figures(losses: dict[str, Any], of_resolver: dict[str, Any], terminal: Terminal) -> None:
+def print_figures(losses: dict[Mode, Any], of_resolver: dict[str, Any], terminal: Terminal) -> None:
     """Print the best development loss of each network, and the scores of the resolver."""
     for part, values in losses.items():
         best, epoch = values["best_dev_loss"], values["best_epoch"]
