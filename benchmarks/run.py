@@ -9,8 +9,10 @@ import importlib
 import json
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     context = Context(data, options.quick, options.before and options.before.resolve())
     results = read_results(options.out) if options.only else {}
     figures: list[Figure] = []
+    loads = [os.getloadavg()[0]]
     for name in options.only or list(modules)[: len(BENCHMARKS)]:
         errors.print(f"── {name}: {(modules[name].__doc__ or '').strip()}")
         found = modules[name].run(context)
         figures += found
+        loads.append(os.getloadavg()[0])
         for figure in found:
             errors.print(f"{figure.key} {figure.value:.4g} {figure.bars} {figure.verdict}")
         results.update({figure.key: round(figure.value, 4) for figure in found})
@@ -68,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             name: {purpose: round(share, 4) for purpose, share in shares.items()}
             for name, shares in run_profiles(context).items()
         }
-    results["about"] = describe_machine(data, options.quick)
+    results["about"] = describe_run(data, options.quick, loads)
     output = Console(width=max(WIDTH, Console().width))
     output.print(make_table(figures))
     for name, shares in results["profile"].items() if options.profile else ():
@@ -116,16 +120,21 @@ def read_results(path: Path) -> dict[str, Any]:
     return results
 
 
-def describe_machine(data: Path | None, quick: bool) -> dict[str, Any]:
-    """What the figures were measured on, and how busy it was."""
-    model = ""
+def describe_run(data: Path | None, quick: bool, loads: Sequence[float]) -> dict[str, Any]:
+    """Describe what was measured when and on which machine, and how busy it was between benchmarks."""
+    model = platform.processor()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+        fields = (line.partition(":") for line in lines)
+        told = {name.strip(): value.strip() for name, _, value in fields}
+        model = f"{told.get('model name', model)}, family {told.get('cpu family', 'unknown')}"
+    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True)
     return {
-        "processor": model or platform.processor(),
+        "commit": commit.stdout.strip(),
+        "date": date.today().isoformat(),
+        "processor": model,
         "cores": os.cpu_count(),
-        "load": [round(value, 2) for value in os.getloadavg()],
+        "loads": [round(min(loads), 1), round(max(loads), 1)],
         "python": sys.version.split()[0],
         "torch": torch.__version__,
         "numpy": np.__version__,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import page
+from benchmarks.run import describe_run
 
 import known_effects
 from add_singletons import add_singletons
@@ -190,3 +192,22 @@ def test_a_benchmark_finds_what_it_imports(path: Path) -> None:
             for name in (alias.name for alias in node.names):
                 module = f"{node.module}.{name}"
                 assert hasattr(found, name) or importlib.util.find_spec(module), f"{path.name}: {module}"
+
+
+def test_figures_of_a_run_go_into_the_page_on_speed() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    keys = [row[2] for row in page.ROW.finditer(text)]
+    about = describe_run(None, False, [3.04, 1.26]) | {"commit": "0a1b2c3d"}
+    results = {**{key: 0.5 + number for number, key in enumerate(keys)}, "about": about}
+    filled = page.fill_page(text, results)
+    cells = [line.split(" | ") for line in filled.splitlines() if line.startswith("| `")]
+    shown = [(cell[0].strip("|` "), cell[-1].strip("| ")) for cell in cells]
+    assert [pair for pair in shown if pair[0] in keys] == [
+        (key, page.format_figure(results[key])) for key in keys
+    ]
+    assert "`make bench` at 0a1b2c3d, " in filled and "load 1.3 to 3.0, on one of " in filled
+    assert page.fill_page(filled, results) == filled and len(filled.splitlines()) == len(text.splitlines())
+    with pytest.raises(SystemExit, match=f"no figure for {keys[1]}"):
+        page.fill_page(text, {key: value for key, value in results.items() if key != keys[1]})
+    found = {value: page.format_figure(value) for value in (1234.5, 94.4, 2.964, 0.0634)}
+    assert [*found.values()] == ["1,234", "94.4", "2.96", "0.063"]
