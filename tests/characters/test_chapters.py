@@ -1,5 +1,7 @@
 """Chapters are found by their headings, and a table of contents is none."""
 
+from dataclasses import replace
+
 import pytest
 
 from entitynlm.api import as_document
@@ -55,3 +57,19 @@ def test_headings_in_tokenised_text() -> None:
     middle = 2 + len(body)
     document = Document("x", tokens, ((0, middle), (middle, len(tokens))))
     assert [chapter.span for chapter in list_chapters(document)] == [(0, middle), (middle, len(tokens))]
+
+
+def test_short_sections_are_chapters_where_the_file_marks_their_headings() -> None:
+    letters = [
+        ("To Anna", "I am well, and the rain has fallen on the mill since you went."),
+        ("To Bob", BODY),
+    ]
+    text = "My Letters\n\nby Tom\n\n" + "\n\n".join(f"{title}\n\n{body}" for title, body in letters)
+    document = as_document(text)
+    assert len(list_chapters(document)) == 1
+    places = [text.index("My Letters"), *(text.index(title) for title, _ in letters)]
+    starts = [
+        next(n for n, (start, _) in enumerate(document.offsets or ()) if start == place) for place in places
+    ]
+    marked = replace(document, meta={"headings": " ".join(map(str, starts))})
+    assert [chapter.title for chapter in list_chapters(marked)] == ["To Anna", "To Bob"]

@@ -29,6 +29,8 @@ FEWEST_HEADINGS = 3
 """Headings that are a number alone must be this many, in order, to be taken for chapters."""
 SHORTEST_CHAPTER = 40
 """Tokens of a chapter; headings that follow each other more closely are a table of contents."""
+SHORTEST_SECTION = 12
+"""Tokens of a chapter whose heading its file marks: no table of contents, but perhaps a title page."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def find_chapters(discourse: Discourse) -> list[Chapter]:
     kept = [
         (start, end, title)
         for (start, title), end in zip(headings, ends, strict=True)
-        if end - start >= SHORTEST_CHAPTER
+        if end - start >= (SHORTEST_SECTION if marked else SHORTEST_CHAPTER)
     ]
     if len(kept) < 2:
         return [Chapter(1, document.meta.get("title", ""), 0, len(document))]
