@@ -103,7 +103,7 @@ def test_no_noun_goes_on_with_a_mention() -> None:
 def test_where_nobody_new_may_come_no_noun_for_persons_stands_alone() -> None:
     known = MentionAgreement()
     assert not known.fits_outside_mentions("Lawyers", begins=True, people=False)
-    for word in ("teachers", "man", "someone", "managers", "half-saints"):
+    for word in ("teachers", "man", "someone", "managers", "half-saints", "cops"):
         assert known.fits_outside_mentions(word, begins=False) and not known.fits_outside_mentions(
             word, begins=False, people=False
         )

@@ -130,7 +130,8 @@ class MentionAgreement:
         if PRONOUNS.get(low) in ("he", "she") and "sel" not in low:
             return False
         nouns = kinds.get("NOUN", ())
-        person = list_lemmas(low.rpartition("-")[2]).get("NOUN", ())  # "half-sister"
+        last = low.rpartition("-")[2]  # of "half-sister"
+        person = (*list_lemmas(last).get("NOUN", ()), last.removesuffix("s"))
         told = any(noun in GENDERS or noun in PERSONS for noun in person)
         if not people and told and PRONOUNS.get(low, "someone") == "someone":
             return False
