@@ -56,7 +56,7 @@ def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:
 
 def test_the_ending_names_the_format() -> None:
     assert choose_format(None, "a.conllu", "jsonl") == "conllu"
-    assert choose_format(None, "a.jsonl.gz", "conll2012") == "jsonl"
+    assert choose_format(None, "a.jsonl", "conll2012") == "jsonl"
     assert choose_format(None, "folder/", "jsonl") == "jsonl"
     assert choose_format("conll2012", "a.conllu", "jsonl") == "conll2012"
     with pytest.raises(ConfigError, match="which format"):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.features import BUCKET_EDGES, find_bucket, make_feature_set
+from entitynlm.model.features import BUCKET_EDGES, make_feature_set
+from support.slow_twin import find_bucket
 from support.small_models import make_document
 
 SENTENCES = [0] * 12 + [1] * 10

@@ -20,7 +20,7 @@ from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import BUCKET_EDGES, QUANTITIES, SETS, find_bucket
+from entitynlm.model.features import BUCKET_EDGES, QUANTITIES, SETS
 from entitynlm.model.noise import Noise
 
 
@@ -280,3 +280,8 @@ class SlowAdditions:
         most = self.network.config.mention_positions
         row = 0 if r == 0 else 1 + (r - 1) * 2 * most + (most if first else 0) + min(l, most) - 1
         return u + positions.vectors[row]
+
+
+def find_bucket(quantity: str, value: int) -> int:
+    """Find the bucket of a distance by search; the fast path looks it up in a table."""
+    return int(np.searchsorted(np.asarray(BUCKET_EDGES[quantity]), value, side="right")) - 1

@@ -166,7 +166,7 @@ def choose_format(to: str | None, out: str, default: str) -> str:
     if out == STANDARD or is_folder(out):
         return default
     for name, form in FORMATS.items():
-        if form.writable and out.removesuffix(".gz").endswith(form.suffix):
+        if form.writable and out.endswith(form.suffix):
             return name
     known = "jsonl, conll2012, conllu"
     raise ConfigError(f"{out}: which format is this? Say so with --to ({known})")

@@ -55,8 +55,3 @@ def make_feature_set(name: str) -> FeatureSet:
         lookup[row] = size + np.maximum(buckets, 0)
         size += len(edges)
     return FeatureSet(quantities, lookup, size)
-
-
-def find_bucket(quantity: str, value: int) -> int:
-    """Find the bucket of one value by search (compiled code looks it up in a table)."""
-    return int(np.searchsorted(np.asarray(BUCKET_EDGES[quantity]), value, side="right")) - 1

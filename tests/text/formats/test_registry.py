@@ -79,14 +79,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- writing -----------------------------------------------------------------------------------------------
 
 
-def test_packed_output_is_packed_and_repeatable(tmp_path: Path) -> None:
-    for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        write_documents([STORY], tmp_path / name, "jsonl")
-    first, second = ((tmp_path / name).read_bytes() for name in ("a.jsonl.gz", "b.jsonl.gz"))
-    assert first == second
-    assert gzip.decompress(first).startswith(b'{"doc_key"')
-
-
 def test_folders(tmp_path: Path) -> None:
     write_documents([STORY], f"{tmp_path}/new/", "jsonl")
     assert list(read_documents(tmp_path / "new/documents.jsonl")) == [STORY]

@@ -13,7 +13,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.views import draw_table, tabulate_statistics
 from entitynlm.progress import track
 from entitynlm.stories.generator import STORY_CORPUS, write_stories
-from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_corpus, get_entry
+from entitynlm.text.corpora.catalogue import CATALOGUE, get_corpus, get_entry
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_documents
 from entitynlm.text.formats.registry import get_format, get_writable, write_documents
@@ -25,7 +25,8 @@ def data_list(*, terminal: Terminal) -> None:
     """List the known corpora: what they are, their licence, how to get them, whether they are in the folder corpora."""
     lines, rows = [], []
     for offer in CATALOGUE.values():
-        here = _describe_presence(offer, CORPORA_FOLDER / offer.name)
+        folder = CORPORA_FOLDER / offer.name
+        here = "yes" if folder.is_dir() and all((folder / name).is_file() for name in offer.files) else "no"
         about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
         lines.append((f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about))
         names = ("name", "description", "documents", "generated", "licence", "home")
@@ -34,19 +35,6 @@ def data_list(*, terminal: Terminal) -> None:
     headings = ("corpus", "documents", "here", "what, licence and how to get it")
     terminal.print(draw_table(headings, lines, right=("documents",)))
     terminal.write_json(rows)
-
-
-def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
-    if not offer.files:
-        return "yes" if folder.is_dir() else "no"
-    present = sum((folder / name).is_file() for name in offer.files)
-    return (
-        "yes"
-        if present == len(offer.files)
-        else f"{present} of {len(offer.files)} files"
-        if present
-        else "no"
-    )
 
 
 def data_get(

@@ -133,7 +133,7 @@ def _stream(form: Format, source: Source) -> Iterator[Document]:
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> int:
     """Write documents to ``path`` in the named format, atomically, and return their number.
 
-    ``-`` is standard output, a name ending in ``.gz`` is compressed, and a folder gets a file called ``documents``.
+    ``-`` is standard output, and a folder gets a file called ``documents``.
     """
     form = get_writable(format)
     assert form.write is not None
@@ -141,12 +141,6 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
     counted = (document for document in documents if next(written) >= 0)
     if str(path) != STANDARD and (str(path).endswith(("/", os.sep)) or Path(path).is_dir()):
         path = Path(path) / f"documents{form.suffix}"
-    if str(path).endswith(".gz"):
-        with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-            form.write(
-                counted, io.TextIOWrapper(packed, "utf-8", "replace", newline="\n", write_through=True)
-            )
-    else:
-        with write_atomically(path) as stream:
-            form.write(counted, stream)
+    with write_atomically(path) as stream:
+        form.write(counted, stream)
     return next(written)
