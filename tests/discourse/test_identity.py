@@ -1,5 +1,7 @@
 """Rules of identity: mentions that can't be one person, and entities that are one by their names."""
 
+from itertools import pairwise
+
 import pytest
 
 from entitynlm.api import as_document
@@ -9,6 +11,7 @@ from entitynlm.discourse.names import (
     PersonName,
     conflict,
     find_common_words,
+    find_pronoun_genders,
     guess_gender,
     is_same_first_name,
     parse_name,
@@ -41,6 +44,8 @@ def name(words: str) -> PersonName:
         ("Mrs. Vale", "Henry Vale"),
         ("Mr. Vale", "Ida Vale"),
         ("Mrs. Henry Vale", "Henry Vale"),
+        ("Mrs. Newland Vale", "Newland Vale"),
+        ("Mrs. Newland Vale", "Newland"),
         ("Old Tom", "Young Tom"),
     ],
 )
@@ -54,6 +59,8 @@ def test_two_persons(one: str, other: str) -> None:
         ("Sir Henry", "Sir Henry Vale"),
         ("Henry", "Sir Henry Vale"),
         ("Mr. Vale", "Henry Vale"),
+        ("Mrs. Ida Vale", "Ida Vale"),
+        ("Mrs. Newland Vale", "Mrs. Vale"),
         ("Tom Vale", "Thomas Vale"),
         ("Tommy", "Thomas Vale"),
         ("Lizzy", "Elizabeth"),
@@ -72,7 +79,16 @@ def test_one_person(one: str, other: str) -> None:
 
 
 def test_what_is_no_name() -> None:
-    for words in ("she", "the old man", "the Vales", "Mr. and Mrs. Vale", "Ida 's hat", "The door", "Mr."):
+    for words in (
+        "she",
+        "the old man",
+        "the Vales",
+        "Mr. and Mrs. Vale",
+        "Ida 's hat",
+        "The door",
+        "Mr.",
+        "Miss Vale Miss Moss",
+    ):
         assert parse_name(words.split(), {"door"}) is None, words
     assert name("Mr. Henry Vale , Esq.").words == ("henry", "vale")
     assert not is_same_first_name("al", "albertine")
@@ -88,6 +104,19 @@ def test_a_surname_that_is_a_word_is_a_name() -> None:
     )
     assert parse_name(("Ann", "Rose"), common) == PersonName(("ann", "rose"), gender="female")
     assert conflict(name("John Silver"), name("Mr. Vale"))
+
+
+def test_most_pronouns_after_a_name_tell_its_gender() -> None:
+    text = (
+        "Then Brask came and he sat . " * 7
+        + "Then Brask rose and she left . Then Orlun ate and she left . " * 2
+        + "Then Orlun ate and he left ."
+    )
+    words = text.split()
+    ends = [place + 1 for place, word in enumerate(words) if word == "."]
+    document = Document("x", tuple(words), tuple(pairwise([0, *ends])))
+    genders = find_pronoun_genders(document, [False] * len(words), ())
+    assert genders == {"brask": "male"}, "seven of nine are enough, and two of three are too few"
 
 
 def follow(text: str, mentions: list[tuple[int, int]]) -> IdentityRules:

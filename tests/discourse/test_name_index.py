@@ -47,6 +47,29 @@ def make_index(document: Document) -> NameIndex:
             [(0, 2, "a"), (4, 6, "b"), (8, 9, "c"), (10, 11, "c"), (12, 13, "c"), (14, 15, "c")],
             "abbbbb",
         ),
+        (
+            "John Vale met Sir John Moss . Sir John and John Vale sat .",
+            [(0, 2, "a"), (3, 6, "b"), (7, 9, "c"), (10, 12, "a")],
+            "abba",
+        ),
+        (
+            "Mrs. Moss sat . Moss and Moss and Moss rose . Mr. Moss left .",
+            [(0, 2, "a"), (4, 5, "b"), (6, 7, "b"), (8, 9, "b"), (11, 13, "c")],
+            "abbbb",
+        ),
+        (
+            "Orlun Vale and Orlun Vale and Orlun Vale . Orlun and she and she and she , and he .",
+            [
+                (0, 2, "a"),
+                (3, 5, "a"),
+                (6, 8, "a"),
+                (9, 10, "b"),
+                (11, 12, "b"),
+                (13, 14, "b"),
+                (15, 16, "b"),
+            ],
+            "aaaaaaa",
+        ),
     ],
     ids=[
         "same name",
@@ -57,6 +80,9 @@ def make_index(document: Document) -> NameIndex:
         "nickname",
         "pronouns",
         "bare surname with a woman's pronouns",
+        "the title in a full name",
+        "bare surname before its title",
+        "a full name against pronouns",
     ],
 )
 def test_clusters_of_one_person_are_joined(
@@ -79,6 +105,21 @@ def test_brothers_are_two_whose_names_stand_side_by_side() -> None:
         index.find_owner(read_discourse(document).reader.read(mention.span).name) for mention in mentions[:3]
     ]
     assert owners[0] is owners[2] is not owners[1]
+
+
+@pytest.mark.parametrize(("sister", "same"), [("Tom", True), ("Ann", False)])
+def test_miss_is_a_first_name_beside_it_if_no_other_woman_has_the_surname(sister: str, same: bool) -> None:
+    """Sentences with "Mary" and "Miss Vale" tell two sisters, but an only daughter has both names."""
+    parts = [f"Mary Vale met {sister} Vale .", *["Miss Vale rose and Mary sat ."] * 3]
+    mentions = [Mention(0, 2, "a"), Mention(3, 5, "b")]
+    for start in (6, 13, 20):
+        mentions += [Mention(start, start + 2, "c"), Mention(start + 4, start + 5, "a")]
+    sentences = ((0, 6), (6, 13), (13, 20), (20, 27))
+    document = Document("x", tuple(" ".join(parts).split()), sentences, tuple(mentions))
+    index = make_index(document)
+    reader = read_discourse(document).reader
+    mary, miss = (index.find_owner(reader.read(mentions[number].span).name) for number in (0, 2))
+    assert (mary is miss) == same
 
 
 TEXT = "Tom Vale met Ida Moss . “ I saw him , sir , and you did , ” said Ida . She saw Tom ."

@@ -6,7 +6,7 @@ mentions given these people.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -23,6 +23,10 @@ FEWEST_PRONOUNS = 3.0
 """Pronouns of one gender beyond those of the other, linked with a name, that determine the person's gender."""
 FEWEST_BESIDE, BESIDE_SHARE = 3, 0.05
 """Sentences with two names, at least and as a share of the rarer name's mentions, from which they are those of two people."""
+FEWEST_LINKS, LINKED_SHARE = 2, 0.05
+"""Links to a person's names, at least and as a share of a name's mentions, that choose the person."""
+FEWEST_FULL = 3
+"""Full names that begin with a word, at least, so that the word is a first name."""
 PRONOUN_GENDERS = {"he": MALE, "she": FEMALE}
 
 
@@ -56,6 +60,21 @@ class Person:
 
     def has_words(self, name: PersonName) -> bool:
         return any(other.title == name.title and other.words == name.words for other in self.names)
+
+    def is_woman_called(self, surname: str) -> bool:
+        """Tell whether a person with this surname and a first name may be a woman."""
+        return self.gender != MALE and any(n.full and n.words[-1] == surname for n in self.names)
+
+    def count_parts(self, singles: Mapping[str, int], words: Container[str]) -> int:
+        """Count how often a part of one of the person's full names, other than these words, stands alone."""
+        parts = {word for name in self.names if name.full for word in name.words if word not in words}
+        return max((singles[word] for word in parts), default=0)
+
+    def has_word(self, word: str) -> bool:
+        return any(word in other.words for other in self.names)
+
+    def has_title(self, title: str | None) -> bool:
+        return any(title == other.title for other in self.names)
 
     def has_surname(self, name: PersonName) -> bool:
         """Tell whether a single name is the person's surname, and not the first name."""
@@ -109,14 +128,28 @@ class NameIndex:
         self._named: dict[int, Counter[PersonName]] = defaultdict(Counter)
         self._count(readings, clusters)
         self._beside = _count_beside(readings, sentences)
+        firsts: Counter[tuple[str, ...]] = Counter()
+        for name, count in self._counts.items():
+            firsts[name.words[:1]] += count * name.full
+        self._firsts = {word for word, count in firsts.items() if count >= FEWEST_FULL}
+        self._singles = Counter[str]()
+        for name, count in self._counts.items():
+            self._singles[name.words[0]] += count * (not name.full)
+        titled = {name.words for name in self._counts if name.title and not (name.full or name.is_first)}
+        self._surnames = titled - self._firsts
         self.people: list[Person] = []
         self.owners: dict[PersonName, Person] = {}
         self._numbers: dict[str, set[int]] = defaultdict(set)  # of people, by the keys of their names
-        for name in sorted(self._counts, key=lambda name: (not name.full, -self._counts[name], name.words)):
+        for name in sorted(self._counts, key=self._rank):
             self._place(name)
         for reading, inside in zip(readings, quoted, strict=True):
             if reading.name is not None:
                 self.owners[reading.name].told += not inside
+
+    def _rank(self, name: PersonName) -> tuple[int, int, tuple[str, ...]]:
+        """Rank full names first, and surnames last that also stand after a title: Mr. Vale and Mrs. Vale come before Vale."""
+        surname = not (name.full or name.title) and name.words in self._surnames
+        return (0 if name.full else 2 if surname else 1, -self._counts[name], name.words)
 
     def _count(self, readings: Sequence[MentionReading], clusters: Sequence[int]) -> None:
         """Count names, pronouns linked with them (divided among the names of a cluster), and pairs of linked names."""
@@ -141,8 +174,12 @@ class NameIndex:
         gender = name.gender or find_gender(self._votes[name], FEWEST_PRONOUNS)
         known = [self.people[number] for number in self._numbers[name.words[0]]]
         bare = name.title is None and not name.full
-        if bare and any(other.has_surname(name) and other.gender == MALE for other in known):
-            gender = None  # wives have it too, so that a cluster's pronouns tell little
+        if name.words in self._firsts or (
+            bare and any(other.has_surname(name) and other.gender == MALE for other in known)
+        ):
+            gender = (
+                name.gender
+            )  # a full name tells more; wives have the surname too, so that a cluster's pronouns tell little
         person = self._choose(name, self._list_fitting(name, gender))
         if person is None:
             person = Person(len(self.people))
@@ -154,7 +191,10 @@ class NameIndex:
             self._numbers[key].add(person.number)
 
     def _list_fitting(self, name: PersonName, gender: str | None) -> list[Person]:
-        """List the people who may have a name: people of the same age, and for a bare surname men, if there are any."""
+        """List the people who may have a name: people of the same age, and for a bare surname men, if there are any.
+
+        "Sir John" is rather Sir John Moss than John Vale; but "Miss Moss" is not Miss Ann Moss, if Ann has an elder sister.
+        """
         numbers = sorted(set[int]().union(*(self._numbers[key] for key in _list_keys(name))))
         fitting = [
             person
@@ -162,21 +202,33 @@ class NameIndex:
             if person.shares(name) and person.fits(name, gender) and not self._is_beside(name, person)
         ]
         exact = [each for each in fitting if each.has_words(name)]
+        worded = [each for each in fitting if each.has_word(name.words[0])]
+        titled = [each for each in worded if name.title not in (None, "miss") and each.has_title(name.title)]
         same_age = [each for each in fitting if name.age and name.age in {known.age for known in each.names}]
         surname = name.title is None and not name.full and all(each.has_surname(name) for each in fitting)
-        return same_age or exact or [each for each in fitting if surname and each.gender == MALE] or fitting
+        men = [each for each in fitting if surname and each.gender == MALE]
+        return same_age or exact or men or titled or worded or fitting
 
     def _is_beside(self, name: PersonName, person: Person) -> bool:
         """Tell whether a name often stands in one sentence with another name of a person: Mrs. Vale is not her daughter Ida."""
+        full = [set(other.words) for other in person.names if other.full]
         first = {other.words[0] for other in person.names if other.full} - {*name.words}
         others = [
             other
             for other in {*person.names, *(PersonName((word,)) for word in sorted(first))}
             if not set(name.words) & set(other.words)
+            and not (are_parts(name, other, full) and self._is_only_miss(name, other))
         ]
         beside = sum(self._beside[frozenset((name, other))] for other in others)
         rarer = min(self._counts[name], sum(self._counts[other] for other in others))
         return beside >= FEWEST_BESIDE and beside >= BESIDE_SHARE * rarer
+
+    def _is_only_miss(self, *names: PersonName) -> bool:
+        """Tell whether one of the names is "Miss" with a surname that only one woman of the text has: Mary is Miss Vale."""
+        surnames = [name.words[0] for name in names if name.title == "miss" and not name.is_first]
+        return any(
+            sum(person.is_woman_called(surname) for person in self.people) == 1 for surname in surnames
+        )
 
     def _choose(self, name: PersonName, fitting: Sequence[Person]) -> Person | None:
         """Choose the person by links between this name and the person's names, else by frequency."""
@@ -184,9 +236,11 @@ class NameIndex:
             return fitting[0] if fitting else None
         sizes = [person.names.total() for person in fitting]
         links = [sum(self._together[frozenset((name, other))] for other in who.names) for who in fitting]
-        for evidence in (links, sizes):
+        known = [who.count_parts(self._singles, name.words) for who in fitting]
+        fewest = max(FEWEST_LINKS, LINKED_SHARE * self._counts[name])
+        for evidence, least in ((links, fewest), (sizes, FEWEST_LINKS), (known, FEWEST_LINKS)):
             most = max(evidence)
-            if most >= 2 and most >= MUCH * (sum(evidence) - most):
+            if most >= least and most >= MUCH * (sum(evidence) - most):
                 return fitting[evidence.index(most)]
         return None
 

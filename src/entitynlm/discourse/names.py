@@ -34,6 +34,8 @@ for _formal, _short in _LISTS["nicknames"].items():
         _OWN_NICKNAMES.setdefault(_name, set()).add(_formal)
 CLEAR_NAME = 0.9
 """A first name is a woman's (or a man's) if at least this share of its bearers are."""
+CLEAR_VOTES, FEWEST_VOTES = 0.75, 3
+"""The share of pronouns of one gender after a name, and their number beyond those of the other, that determine its gender."""
 
 
 @cache
@@ -156,6 +158,8 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
             start = start if found or token[0].isupper() else place + 1
         elif word in NAME_SUFFIXES or (word in NAME_PARTICLES and found):
             continue
+        elif found and title and word in TITLE_GENDERS and token[0].isupper():
+            return None  # two names without a comma between them
         elif not found and word in NAME_ADJECTIVES:
             start = place + 1
         elif is_name and (title or found or word not in common):
@@ -226,8 +230,12 @@ def find_pronoun_genders(
                 before = tokens[place - 1].rstrip(".").lower() if place else ""
                 names.add(f"{before} {word}" if before in TITLE_GENDERS else word)
         last = names
-    found = {name: max(genders, key=lambda each: genders[each]) for name, genders in votes.items()}
-    return {name: gender for name, gender in found.items() if votes[name][gender] == votes[name].total()}
+    found: dict[str, str] = {}
+    for name, genders in votes.items():
+        (gender, most), total = genders.most_common(1)[0], genders.total()
+        if most == total or (most >= CLEAR_VOTES * total and 2 * most - total >= FEWEST_VOTES):
+            found[name] = gender
+    return found
 
 
 def is_same_first_name(one: str, other: str) -> bool:
@@ -251,6 +259,8 @@ def conflict(one: PersonName, other: PersonName) -> bool:
         return True
     if one.gender and other.gender and one.gender != other.gender:
         return True
+    if _is_wife(one, other) or _is_wife(other, one):
+        return True
     if one.full and other.full:
         if set(one.words) <= set(other.words) or set(other.words) <= set(one.words):
             return False
@@ -262,3 +272,10 @@ def conflict(one: PersonName, other: PersonName) -> bool:
     if single.is_first:
         return not is_same_first_name(name, rest.words[0])
     return name not in rest.words and not (single.title is None and is_same_first_name(name, rest.words[0]))
+
+
+def _is_wife(one: PersonName, other: PersonName) -> bool:
+    """Tell whether a name is a wife's, such as "Mrs. Newland Archer", and the other her husband's, which has no title."""
+    if one.title != "mrs" or not one.full or guess_gender(one.words[0]) == FEMALE:
+        return False
+    return other.title is None and other.words[0] == one.words[0]
