@@ -33,17 +33,24 @@ TEXTS = {"annotate": (200, 3_000), "surprisal": (200, 1_000)}
 """Words of two texts, whose difference is free of the start."""
 
 
+COUNTER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""A program that runs a command; the system counts the memory of a process that starts another one as memory of both."""
+
+
 def run_command(checkout: Path, *arguments: str) -> tuple[float, float]:
     """Run ``entitynlm`` from the sources of a checkout on one thread; returns its CPU-seconds and its memory at the most (MB)."""
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "entitynlm", *arguments, "--threads", "1"]
-    nothing = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=nothing, stderr=nothing, env=environment, cwd=checkout)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert not process.returncode, command
-    memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return usage.ru_utime + usage.ru_stime, memory / 1e6
+    counter = [sys.executable, "-c", COUNTER, *command]
+    done = subprocess.run(counter, stdout=subprocess.PIPE, env=environment, cwd=checkout, check=True)
+    seconds, memory = map(float, done.stdout.split())
+    return seconds, memory * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 def measure_start(model: str, folder: Path, laps: int) -> float:
