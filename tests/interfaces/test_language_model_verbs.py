@@ -143,12 +143,6 @@ def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
     assert 0 <= json.loads(figures.read_text())["rows"]["entitynlm"]["accuracy"] <= 100
 
 
-def test_score_compares_annotations(model: Path, corpus: Path, tmp_path: Path) -> None:
-    found = tmp_path / "found.jsonl"
-    run("annotate", corpus / "test.jsonl", "--model", model, "--to", "jsonl", "--out", found)
-    assert "conll" in run("score", corpus / "test.jsonl", found, "--json", "-")
-
-
 def test_the_joint_of_the_api_and_reranking(model: Path, stories: list[Document]) -> None:
     loaded = entitynlm.load(model)
     document = stories[-1]

@@ -2,19 +2,14 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.training_options import LIKELIHOODS
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.corpora import open_corpus
-from entitynlm.text.corpora.corpus import Corpus
-from entitynlm.text.formats.registry import write_documents
 from support.commands import TINY, run, write_stories
 
 QUICK = "--samples 3 --repeats 2".split()
@@ -118,25 +113,6 @@ def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], 
         run("evaluate", "lm", corpus, "--model", model, "--no-ngram", *QUICK, *options)
 
 
-@pytest.mark.parametrize("options", [["--method", "guess"]])
-def test_values_that_an_option_does_not_have_are_named(corpus: Path, model: Path, options: list[str]) -> None:
-    arguments = ["evaluate", "lm", str(corpus), "--model", str(model), *options]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 2
-    assert options[0] in result.output and options[1] in result.output
-
-
-def test_errors_end_with_exit_code_two(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["evaluate", "lm", str(corpus), "--model", str(tmp_path / "nothing")]
-    monkeypatch.setattr(sys, "argv", ["entitynlm", *arguments])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == 2
-    assert capsys.readouterr().err.startswith("error: ")
-
-
 def test_training_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ["evaluate", "lm", corpus, "--out", out, "--seeds", "1,2", *TINY, *QUICK]
@@ -169,26 +145,3 @@ def test_training_needs_its_splits(corpus: Path, tmp_path: Path) -> None:
         run("evaluate", "lm", folder, "--out", tmp_path / "out", *TINY, *QUICK)
     with pytest.raises(ConfigError, match="--seeds"):
         run("evaluate", "lm", corpus, "--out", tmp_path / "out", "--seeds", "one", *TINY)
-
-
-@pytest.mark.corpora
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ontogum", "litbank"])
-def test_training_on_real_documents_in_the_layout_of_conll_2012(
-    corpora_path: Path, tmp_path: Path, name: str
-) -> None:
-    whole = open_corpus(corpora_path / name)
-    few = {split: whole.files(split)[:count] for split, count in (("train", 6), ("dev", 1), ("test", 2))}
-    small = Corpus(whole.name, whole.path, few, whole.format)
-    for split in small.splits:
-        write_documents(small.documents(split), tmp_path / "conll" / f"{split}.conll", "conll2012")
-    conll = [option.replace("punctuation=keep", "punctuation=drop") for option in TINY]
-    command = ["evaluate", "lm", tmp_path / "conll", "--out", tmp_path / "out", "--seeds", 1]
-    figures = json.loads(run(*command, *conll, *QUICK, "--json", "-", "-q").stdout)
-    encoder = load_pretrained(tmp_path / "out" / "default" / "seed-1").encoder
-    for split in ("dev", "test"):
-        table = figures["splits"][split]
-        direct = [encoder.encode(document) for document in small.documents(split)]
-        assert table["tokens"] == sum(map(len, direct)), "the same words by both ways"
-        assert {row["tokens"] for row in table["rows"]} == {table["tokens"]}
-        assert len(table["rows"]) == 6

@@ -47,7 +47,6 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "score story.conll story.conll --json story.conll",
     "data convert story.jsonl --to jsonl story.jsonl",
     "data stats story.jsonl --json story.jsonl",
-    "data stats story.jsonl --json story.jsonl",
 ]
 
 

@@ -107,9 +107,3 @@ def test_log_prob_tells_what_it_left_out(model: Path) -> None:
     assert score.left_out["nested"] >= 1
     plain = Document("a", ("Ann", "saw", "Bo"), mentions=(Mention(0, 1, "1"),))
     assert not entitynlm.load(model).log_prob(plain).left_out
-
-
-def test_help_keeps_its_brackets() -> None:
-    assert "[entity, probability]" in " ".join(
-        run("predict-entity", "--help").output.replace("│", " ").split()
-    )

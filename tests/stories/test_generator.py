@@ -46,17 +46,6 @@ def test_all_scenarios_are_used_and_no_text_comes_twice(stories: list[Document])
     assert len({document.id for document in stories}) == len(stories)
 
 
-def test_offsets_cut_the_tokens_out_of_the_text(stories: list[Document]) -> None:
-    for document in stories:
-        assert document.text is not None
-        assert document.offsets is not None
-        for token, (start, end) in zip(document.tokens, document.offsets, strict=True):
-            assert document.text[start:end] == token
-        assert "  " not in document.text
-        assert " ," not in document.text
-        assert " 's" not in document.text
-
-
 def test_mentions_nest_and_never_cross_or_double(stories: list[Document]) -> None:
     for document in stories:
         spans = [mention.span for mention in document.mentions]
