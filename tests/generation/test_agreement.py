@@ -64,6 +64,7 @@ def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
         ("Sheldon", ("the", "cars")),
         ("Royal", ("the",)),
         ("hotel", ("the", "hotel")),
+        ("roads", ("the", "road")),
         ("all", ("the", "door")),
         ("Take", ()),
     ):

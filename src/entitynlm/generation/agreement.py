@@ -89,8 +89,8 @@ class MentionAgreement:
         low, kinds = word.lower(), list_lemmas(word.lower())
         if not word.replace("-", "").isalpha() or low in NOT_IN_MENTIONS | BACKWARD | self._list_names():
             return False
-        if word in before:
-            return False  # "the hotel hotel"
+        if low.rstrip("s") in {each.lower().rstrip("s") for each in before}:
+            return False  # "the hotel hotel", "the road roads"
         if low in PRONOUNS:
             return not before and (low in POSSESSIVE_FORMS if not last else PRONOUNS[low] in SPEAKING)
         if low in (NOT_LAST if last else DETERMINERS) and (last or before):
