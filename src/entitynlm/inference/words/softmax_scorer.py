@@ -243,8 +243,9 @@ def _add_likely(ahead, weights, narrow, places, start, stop, low, high, block, s
 
     Loops have a fixed number of turns, which the compiler makes the most of; pieces that are none have no probability.
     """
-    rank, added, powers = narrow.shape[1], np.empty_like(block[:2]), np.empty_like(block[0])
-    bits, probs = np.empty(PIECES_AT_ONCE, dtype=np.int32), np.empty_like(block[0])
+    rank, probs = narrow.shape[1], np.empty(PIECES_AT_ONCE, dtype=block.dtype)
+    added, other, powers = np.empty_like(probs), np.empty_like(probs), np.empty_like(probs)
+    bits = np.empty(PIECES_AT_ONCE, dtype=np.int32)
     for first in range(low, high, PIECES_AT_ONCE):
         probs[:] = 0
         for j in range(min(PIECES_AT_ONCE, high - first)):
@@ -253,34 +254,34 @@ def _add_likely(ahead, weights, narrow, places, start, stop, low, high, block, s
                 block[d, j] = weights[v, d]
         for k in range(start, stop, 2):
             m = min(k + 1, stop - 1)
-            _multiply_two(block, rank + places[k], rank + places[m], narrow[k], narrow[m], added)
-            sums[k] += _add_powers(added[0], probs, powers, bits)
+            _multiply_two(block, rank + places[k], rank + places[m], narrow, k, m, added, other)
+            sums[k] += _add_powers(added, probs, powers, bits)
             if m > k:
-                sums[m] += _add_powers(added[1], probs, powers, bits)
+                sums[m] += _add_powers(other, probs, powers, bits)
 
 
-@njit(nogil=True, fastmath=FAST)
-def _multiply_two(block, place, other_place, e, other, added):  # type: ignore[no-untyped-def]
-    """Compute c_v of a block for two pairs: each load of a weight serves both."""
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
+def _multiply_two(block, place, other_place, narrow, k, m, added, other):  # type: ignore[no-untyped-def]
+    """Compute c_v of a block for the pairs k and m: each load of a weight serves both."""
     for j in range(PIECES_AT_ONCE):
-        added[0, j], added[1, j] = block[place, j], block[other_place, j]
-    for d in range(0, len(e), PRODUCTS_AT_ONCE):
-        a, b, c, f = e[d], e[d + 1], e[d + 2], e[d + 3]
-        p, q, r, s = other[d], other[d + 1], other[d + 2], other[d + 3]
+        added[j], other[j] = block[place, j], block[other_place, j]
+    for d in range(0, narrow.shape[1], PRODUCTS_AT_ONCE):
+        a, b, c, f = narrow[k, d], narrow[k, d + 1], narrow[k, d + 2], narrow[k, d + 3]
+        p, q, r, s = narrow[m, d], narrow[m, d + 1], narrow[m, d + 2], narrow[m, d + 3]
         for j in range(PIECES_AT_ONCE):
             w, x, y, z = block[d, j], block[d + 1, j], block[d + 2, j], block[d + 3, j]
-            added[0, j] += a * w + b * x + c * y + f * z
-            added[1, j] += p * w + q * x + r * y + s * z
+            added[j] += a * w + b * x + c * y + f * z
+            other[j] += p * w + q * x + r * y + s * z
 
 
-@njit(nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST, makes_arrays=False)
 def _add_powers(added, probs, powers, bits):  # type: ignore[no-untyped-def]
-    """Σ p_v exp(c_v) over the pieces of a block."""
+    """Σ p_v exp(c_v) over the pieces of a block; a sum from the second piece on would leave 63 to be added one by one."""
     for j in range(PIECES_AT_ONCE):
         added[j] = min(added[j], HIGHEST)
-    exponentiate(added[:PIECES_AT_ONCE], powers, bits)
-    total = probs[0] * powers[0]
-    for j in range(1, PIECES_AT_ONCE):
+    exponentiate(added, powers, bits)
+    total = probs[0] * 0
+    for j in range(PIECES_AT_ONCE):
         total += probs[j] * powers[j]
     return total
 
