@@ -90,6 +90,7 @@ def test_a_continuation_stays_in_the_paragraph_and_ends_its_quotation(pretrained
         for story in stories:
             assert "\n" not in story.text
             assert story.text.count('"') % 2 == (prompt is said)
+            assert " '" not in story.text and "`" not in story.text
             marks += story.text.count('"')
     assert "".join(told).count('"') == marks
 

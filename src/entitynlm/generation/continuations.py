@@ -71,9 +71,10 @@ def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int
 AGAIN = 3  # words after a mention in which its entity is mentioned by a possessive alone
 PHRASE = 3  # words of a phrase that does not come again within the words REMEMBERED
 REMEMBERED = 100
-SURE_WORDS = (
-    200  # words in which marks of quotations are paired; a longer text may have one that nothing closes
-)
+SINGLE_MARKS = {"'", "‘", "`"}
+"""Marks of quotations that are drawn only where the text before has some, because an apostrophe closes none."""
+SURE_WORDS = 200
+"""Words in which marks of quotations are paired; a longer text may have one that nothing closes."""
 LONGEST_SENTENCE = 80  # words after those asked for, by which the last sentence must have ended
 
 
@@ -180,6 +181,8 @@ class ContinuationWriter:
         self.marks = {mark: own for mark, (own, other) in closing.items() if own != other}
         prompt = opening.prompt
         self.one_line = prompt is None or "\n" not in (prompt.text or "").strip()
+        single = [] if prompt is not None and {*prompt.tokens} & SINGLE_MARKS else sorted(SINGLE_MARKS)
+        self.single = self._learn(single)
         self.asked = None if request.next_entity is None else opening.require_entity(request.next_entity)
 
     def _learn(self, words: Sequence[str]) -> Words:
@@ -229,6 +232,8 @@ class ContinuationWriter:
     ) -> Reading[bool]:
         """Add one word; with ``closing`` only if it closes the sentence that has just ended."""
         after_article = bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the")
+        after_mention = bool(text.words) and text.words[-1].e > 0 and not after_article
+        unopened = list_unopened(text.tokens[-SURE_WORDS:])
         constraints = Constraints(
             self.request.temperature,
             self.request.top_p,
@@ -237,12 +242,8 @@ class ContinuationWriter:
             after_article,
             self.one_line,
             text.is_quoting() if len(text.tokens) <= SURE_WORDS else None,
-            ","
-            if text.words and text.words[-1].e and not after_article
-            else "one",  # a noun would go on with a mention
-            tuple(
-                self.marks[mark] for mark in list_unopened(text.tokens[-SURE_WORDS:]) if mark in self.marks
-            ),
+            "," if after_mention else "one",  # a noun would go on with a mention
+            (*self.single, *(self.marks[mark] for mark in unopened if mark in self.marks)),
             text.form,
             text.get_begun(),
             text.agreement,
