@@ -231,18 +231,15 @@ class ContinuationWriter:
         closing: bool = False,
     ) -> Reading[bool]:
         """Add one word; with ``closing`` only if it closes the sentence that has just ended."""
-        after_article = bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the")
-        after_mention = bool(text.words) and text.words[-1].e > 0 and not after_article
         unopened = list_unopened(text.tokens[-SURE_WORDS:])
         constraints = Constraints(
             self.request.temperature,
             self.request.top_p,
             due,
             self.request.new_entities,
-            after_article,
+            bool(text.tokens) and text.tokens[-1].lower() in ("a", "an", "the"),
             self.one_line,
             text.is_quoting() if len(text.tokens) <= SURE_WORDS else None,
-            "," if after_mention else "one",  # a noun would go on with a mention
             (*self.single, *(self.marks[mark] for mark in unopened if mark in self.marks)),
             text.form,
             text.get_begun(),

@@ -33,6 +33,7 @@ from entitynlm.model.noise import DrawnNoise
 
 MOST_DRAWS = 40  # of a word, all different, until one comes that is not banned
 MOST_CHOICES = 20  # of R, E and a word, until the word fits; then a word in no mention is drawn
+FALLBACK = "one"  # the word that is written where none was drawn that fits
 LONGEST_PHRASE = 4  # words by which a new entity is introduced: longer mentions would be clauses
 LEAST_PROBABLE = 1e-3  # rarer expressions are not read to their end, for each piece is a step of the network
 LEAST = 1e-20  # weight of an impossible expression, so that one can be chosen where a mention is due
@@ -61,7 +62,6 @@ class Constraints:
     :param in_phrase: whether an article stands before, so that a mention would be part of its phrase: none starts then.
     :param one_line: whether no word has a line break before it.
     :param quoting: whether a quotation is open, so that a straight mark closes it; None: marks are drawn freely.
-    :param fallback: the word that is written where none was drawn that fits.
     :param banned: keys of words that are not drawn, such as a closing bracket that nothing opened.
     :param form: all words of the open mention, where they were chosen at its start; else :param begun: its words so far.
     :param agreement: expressions of all entities, which restrict the first mention of a new entity.
@@ -76,7 +76,6 @@ class Constraints:
     in_phrase: bool = False
     one_line: bool = False
     quoting: bool | None = None
-    fallback: str = "one"
     banned: tuple[int, ...] = ()
     form: Words = ()
     begun: tuple[str, ...] = ()
@@ -159,7 +158,7 @@ class Generator:
         if read is None:  # none of the likely words fits
             every = replace(constraints, temperature=1.0, top_p=1.0)
             read = yield from self._draw_word(chosen, every, constraints.fits_outside_mentions)
-        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(constraints.fallback)))
+        x, pieces, carry = read or (yield from self._put(chosen, self.words.learn(FALLBACK)))
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
