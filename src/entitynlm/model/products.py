@@ -57,6 +57,17 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tenso
     return out
 
 
+class ExactProducts(TorchFunctionMode):
+    """Makes linear layers that are called under it multiply in double precision."""
+
+    def __torch_function__(self, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
+        if function is not nn.functional.linear:
+            return function(*arguments, **(options or {}))
+        x, weight, bias = arguments
+        product = function(x.double(), weight.double(), None if bias is None else bias.double())
+        return product.to(x.dtype)
+
+
 class FastAttention(TorchFunctionMode):
     """Makes the attention of modules that are called under it by :func:`attend`."""
 

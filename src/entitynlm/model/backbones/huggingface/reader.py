@@ -32,7 +32,7 @@ from entitynlm.model.backbones.huggingface.architecture import (
     has_bfloat16,
     has_static_rotation,
 )
-from entitynlm.model.products import apply_linear
+from entitynlm.model.products import ExactProducts, apply_linear
 
 TILE = 16
 """Pieces are read in multiples of these, so that products of matrices go by whole tiles and round alike in a text and in its
@@ -107,7 +107,7 @@ class LanguageModelRuntime:
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], tuple[Tensors, Tensors]] = {}
-        self._start_states: Tensors = ()
+        self._start: tuple[Tensors, ...] = ()
         self._reduced = False
         self._latest: tuple[object, Pasts | None, StatesAndPasts] | None = None
 
@@ -157,7 +157,7 @@ class LanguageModelRuntime:
             self.__dict__.pop("reduced", None)
             self.forget()
             self._sinks.clear()
-            self._start_states = ()
+            self._start = ()
             self.ordered_output = None
 
     def logits(self, states: Tensor) -> Tensor:
@@ -249,30 +249,35 @@ class LanguageModelRuntime:
 
     def _read_on(self, past: Past, document: np.ndarray, layers: tuple[int, ...]) -> tuple[Tensor, Past]:
         """Read a document from one border of chunks to the next: its states, and the remaining pieces."""
+        if not past.position and self.layers in layers:
+            past = self._find_start(layers)
         first = [] if past.position else [self.start]
         ids = torch.tensor([[*first, *document.tolist()]], dtype=torch.long, device=self.device)
         states, done = [past.states] if past.position else [], 0
         while done < ids.shape[1]:
             past = self._slide(past, layers)
             count = min(self.half - past.position % self.half, ids.shape[1] - done)
-            begins = not past.position and self.layers in layers
             past, found = self._run(past, ids[:, done : done + count], layers)
-            if begins:
-                found[0, 0] = self._find_start(layers)
             states.append(found[0])
             done += count
         return torch.cat(states), past
 
     @torch.no_grad()
-    def _find_start(self, layers: tuple[int, ...]) -> Tensor:
-        """Find the states of the start piece as ``transformers`` does: some of its numbers are so large that other products round
-        the first word's surprisal by 3e-4 bits.
+    def _find_start(self, layers: tuple[int, ...]) -> Past:
+        """Find the past after the start piece. Some of its numbers are so large that rounding them changes the first word's
+        surprisal by 3e-4 bits and that of later words by 1e-4: its states are those of ``transformers``, its keys and values
+        are computed in double precision.
         """
-        if not self._start_states:
-            ids = torch.full((1, TILE), self.start, device=self.device)
+        ids = torch.full((1, TILE), self.start, device=self.device)
+        if not self._start:
             found = self.model.base_model(input_ids=ids, output_hidden_states=True)
-            self._start_states = (*found.hidden_states[:-1], found.last_hidden_state)
-        return torch.cat([self._start_states[layer][0, 0] for layer in layers])
+            with ExactProducts():
+                cache = self.model.base_model(input_ids=ids[:, :1], use_cache=True).past_key_values.layers
+            states = *found.hidden_states[:-1], found.last_hidden_state
+            self._start = states, tuple(own.keys for own in cache), tuple(own.values for own in cache)
+        states, keys, values = self._start
+        own = torch.cat([states[layer][:, 0] for layer in layers], dim=-1)
+        return Past(1, keys, values, own, ids[:, :1])
 
     def _begin(self, layers: tuple[int, ...]) -> Past:
         none = torch.empty(1, 0, dtype=torch.long, device=self.device)
