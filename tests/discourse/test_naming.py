@@ -97,6 +97,14 @@ def test_third_person_outside_of_quotations(document: Document, expected: str) -
     assert document.resolved_text() == expected
 
 
+def test_every_person_is_an_option() -> None:
+    document = mark("“I like you,” said Frank to Ann. She knew it.", a="I, Frank", b="you, Ann, She")
+    assert document.resolved_text() == "“I like you,” said Frank to Ann. Ann knew it."
+    assert document.resolved_text(every_person=True) == "“Frank like Ann,” said Frank to Ann. Ann knew it."
+    short = mark("“I'm here,” said Frank.", a="I, Frank")
+    assert short.resolved_text(every_person=True) == short.text  # no "Frank'm"
+
+
 def test_a_document_without_raw_text_gets_spaces_by_rule() -> None:
     document = Document("d", ("Ann", "ran", ".", "She", "fell", "."), ((0, 3), (3, 6)))
     found = document.with_mentions([Mention(0, 1, "a"), Mention(3, 4, "a")]).resolved_text()

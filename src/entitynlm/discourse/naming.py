@@ -106,27 +106,28 @@ def name_entities(document: Document, mentions: Iterable[Mention] | None = None)
     }
 
 
-def resolve_text(document: Document) -> str:
+def resolve_text(document: Document, *, every_person: bool = False) -> str:
     """Replace third-person pronouns outside of quotations by the names of their entities.
 
     Reflexive ones stay, because "Ann hurt Ann" is about two people.
+
+    :param every_person: replace "I", "you" and "we" too, and pronouns inside of quotations.
     """
     text, offsets = document.text, document.offsets
     if text is None or offsets is None:
         text, offsets = join_tokens(document.tokens)
     known = [quotation.span for quotation in document.quotations] or None
-    quoted = [number != NARRATION for number in read_discourse(document, known).quotation_of]
+    quoted = [
+        number != NARRATION and not every_person for number in read_discourse(document, known).quotation_of
+    ]
+    replaced = REPLACED_PRONOUNS | ({"i", "you", "we"} if every_person else set())
     names = choose_names(document)
     pieces: list[str] = []
     written = 0
     for mention in document.mentions:
         word, named = document.tokens[mention.start], names[mention.entity]
         plain, name = word.lower(), document.words(*named.span)
-        if (
-            len(mention) > 1
-            or PRONOUNS.get(plain) not in REPLACED_PRONOUNS
-            or plain.endswith(("self", "selves"))
-        ):
+        if len(mention) > 1 or PRONOUNS.get(plain) not in replaced or plain.endswith(("self", "selves")):
             continue
         if quoted[mention.start] or name.lower() in PRONOUNS or named.start <= mention.start < named.end:
             continue

@@ -279,11 +279,11 @@ class Document:
 
         return to_spacy(self, vocab)
 
-    def resolved_text(self) -> str:
-        """Replace third-person pronouns outside of quotations by names."""
+    def resolved_text(self, *, every_person: bool = False) -> str:
+        """Replace third-person pronouns outside of quotations by names; with ``every_person``, all pronouns."""
         from entitynlm.discourse.naming import resolve_text
 
-        return resolve_text(self)
+        return resolve_text(self, every_person=every_person)
 
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None
