@@ -70,6 +70,16 @@ def make_index(document: Document) -> NameIndex:
             ],
             "aaaaaaa",
         ),
+        (
+            "Evelyn Moss and Miss Moss and Miss Moss sat . Evie left .",
+            [(0, 2, "a"), (3, 5, "a"), (6, 8, "a"), (10, 11, "b")],
+            "aaaa",
+        ),
+        (
+            "Tom Vale was Mr. T. Vale or Mr. Tom .",
+            [(0, 2, "a"), (3, 6, "a"), (7, 9, "b")],
+            "aaa",
+        ),
     ],
     ids=[
         "same name",
@@ -83,6 +93,8 @@ def make_index(document: Document) -> NameIndex:
         "the title in a full name",
         "bare surname before its title",
         "a full name against pronouns",
+        "a short form beside a surname",
+        "an initial",
     ],
 )
 def test_clusters_of_one_person_are_joined(

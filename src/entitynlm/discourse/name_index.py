@@ -55,8 +55,9 @@ class Person:
         """Tell whether the person may have this name, given the gender of the mention's entity."""
         if None not in (gender, self.gender) and gender != self.gender:
             return False
-        full = [set(other.words) for other in (*self.names, name) if other.full]
-        return not any(conflict(name, other) and not are_parts(name, other, full) for other in self.names)
+        full = [other.words for other in (*self.names, name) if other.full]
+        spelt = [other for other in self.names if len(other.words[0]) > 1] or self.names  # not "Mr. L. Vale"
+        return not any(conflict(name, other) and not are_parts(name, other, full) for other in spelt)
 
     def has_words(self, name: PersonName) -> bool:
         return any(other.title == name.title and other.words == name.words for other in self.names)
@@ -86,11 +87,17 @@ class Person:
         return any(_share_words(name, other) for other in self.names)
 
 
-def are_parts(one: PersonName, other: PersonName, full: Iterable[set[str]]) -> bool:
-    """Tell whether a first name and a surname ("Sir Henry", "Vale") are parts of a full name."""
+def are_parts(one: PersonName, other: PersonName, full: Iterable[tuple[str, ...]]) -> bool:
+    """Tell whether a first name, or its short form, and a surname ("Sir Henry", "Vale") are parts of a full name."""
     titled = None not in (one.title, other.title) and one.title != other.title
-    words = {*one.words, *other.words}
-    return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
+    if one.full or other.full or titled or one.words == other.words:
+        return False
+    pairs = ((one.words[0], other.words[0]), (other.words[0], one.words[0]))
+    return any(
+        last in name[1:] and (first in name or is_same_first_name(first, name[0]))
+        for first, last in pairs
+        for name in full
+    )
 
 
 def _share_words(one: PersonName, other: PersonName) -> bool:
@@ -211,7 +218,7 @@ class NameIndex:
 
     def _is_beside(self, name: PersonName, person: Person) -> bool:
         """Tell whether a name often stands in one sentence with another name of a person: Mrs. Vale is not her daughter Ida."""
-        full = [set(other.words) for other in person.names if other.full]
+        full = [other.words for other in person.names if other.full]
         first = {other.words[0] for other in person.names if other.full} - {*name.words}
         others = [
             other
