@@ -27,7 +27,7 @@ def measure(verb: str, model: str, text: Path) -> tuple[float, float]:
     _, status, used = os.wait4(child, 0)
     if status:
         raise SystemExit(f"{' '.join(command)} ended with status {status}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e9
 
 
 def main() -> None:

@@ -392,7 +392,7 @@ def test_a_long_text_is_laid_out_only_where_it_is_looked_at(page: Page) -> None:
     total = page.app.state.routes.describe(id)["tokens"]
     assert total > 45_000 and len(page.all("#text .w")) < 4_000
     page.jump(total - 20)
-    wait_until(lambda: page.all(f"#text [data-i='{total - 21}']"), 20)
+    wait_until(lambda: page.all(f"#text [data-i='{total - 21}']"))
     wait_until(lambda: len(page.all("#text .w")) < 4_000, 20)
     page.press("Go on")
     page.press("Cancel")

@@ -246,7 +246,7 @@ def evaluate_books(
             **measure_cast(novel, list_characters(annotated)),
             **measure_baselines(novel, annotated),
             "CPU-seconds": seconds,
-            "memory in MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "memory in MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
         }
     mean = {name: _average([row[name] for row in rows.values()]) for name in next(iter(rows.values()))}
     from entitynlm.interfaces.views import draw_table

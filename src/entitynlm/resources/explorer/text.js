@@ -12,6 +12,7 @@ class TextPane {
   constructor(root) {
     this.root = root;
     this.blocks = [];
+    this.awaited = null; // the word to scroll to as soon as it is laid out: stretches above it change their heights
     this.watcher = new IntersectionObserver((entries) => entries.forEach((entry) => this.meet(entry)), {
       root, rootMargin: "1200px 0px",
     });
@@ -54,6 +55,7 @@ class TextPane {
     block.element.style.minHeight = "0";
     block.shown = words.version;
     this.mark();
+    if (this.awaited !== null) this.scrollTo(this.awaited);
     if (state.at >= block.start && state.at < block.stop) emit("shown");
   }
 
@@ -84,12 +86,12 @@ class TextPane {
   scrollTo(token) {
     const word = this.find(token);
     const place = word || this.blocks.find((block) => token >= block.start && token < block.stop)?.element;
+    this.awaited = word || !place ? null : token;
     if (!place) return;
     const own = place.getBoundingClientRect();
     const around = this.root.getBoundingClientRect();
     if (word && own.top > around.top + 40 && own.bottom < around.bottom - 60) return;
     this.root.scrollTop += own.top - around.top - this.root.clientHeight / 3;
-    if (!word) setTimeout(() => this.find(token) && this.scrollTo(token), 350);
   }
 
   click(event) {
