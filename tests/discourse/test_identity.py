@@ -123,6 +123,15 @@ def follow(text: str, mentions: list[tuple[int, int]]) -> IdentityRules:
     return IdentityRules(read_discourse(Document("x", tuple(text.split()))), mentions)
 
 
+def test_one_person_is_not_she_and_he() -> None:
+    rules = follow(
+        "Then Brask met Orlun . She was tired , and he laughed .", [(1, 2), (3, 4), (5, 6), (10, 11)]
+    )
+    for number, entity in ((0, 0), (1, 1), (2, 0)):
+        rules.note(number, entity)
+    assert not rules.allows(3, 0) and rules.allows(3, 1)
+
+
 def test_names_and_pronouns_join_only_whom_they_fit() -> None:
     rules = follow(
         "Mr. Vale met Mrs. Vale and Vale . She saw him .", [(0, 2), (3, 5), (6, 7), (8, 9), (10, 11)]

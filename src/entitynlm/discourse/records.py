@@ -24,9 +24,8 @@ from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
 WORD_WEIGHT, TITLE_WEIGHT = 1, 2
 """The evidence for a gender in a pronoun, a first name or a noun ("the girl"), and in a title."""
-SURE_EVIDENCE = 2
-"""The evidence for one gender beyond that for the other, that excludes the other; 1 if a first name is part of it."""
 SURE_SHARE = 0.75
+"""The share of the evidence for one gender that excludes the other."""
 LONGEST_NOUN = 4
 """Words of a description whose last word is its head."""
 
@@ -107,8 +106,8 @@ class PersonRecord:
 
     @property
     def gender(self) -> str | None:
-        """The gender, if the evidence excludes the other."""
-        return find_gender(self.genders, 1 if self.name_genders.total() else SURE_EVIDENCE)
+        """The gender, if the evidence excludes the other: one "she" is enough, so that "he" is another person."""
+        return find_gender(self.genders, 1)
 
     @property
     def is_group(self) -> bool:
