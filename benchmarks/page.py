@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-ROW = re.compile(r"^(\| `(\w+)` \|.*\| )[^|]*( \|)$", re.MULTILINE)
+ROW = re.compile(r"^(\| `([\w-]+)` \|.*\| )[^|]*( \|)$", re.MULTILINE)
 RUN = re.compile(r"`make bench` at .*?, load \S* to \S*, on one of \d+ cores \([^)]*\)", re.DOTALL)
 
 

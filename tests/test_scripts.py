@@ -202,9 +202,7 @@ def test_figures_of_a_run_go_into_the_page_on_speed() -> None:
     filled = page.fill_page(text, results)
     cells = [line.split(" | ") for line in filled.splitlines() if line.startswith("| `")]
     shown = [(cell[0].strip("|` "), cell[-1].strip("| ")) for cell in cells]
-    assert [pair for pair in shown if pair[0] in keys] == [
-        (key, page.format_figure(results[key])) for key in keys
-    ]
+    assert shown == [(key, page.format_figure(results[key])) for key in keys], "each row with a key is filled"
     assert "`make bench` at 0a1b2c3d, " in filled and "load 1.3 to 3.0, on one of " in filled
     assert page.fill_page(filled, results) == filled and len(filled.splitlines()) == len(text.splitlines())
     with pytest.raises(SystemExit, match=f"no figure for {keys[1]}"):
