@@ -88,6 +88,7 @@ def test_what_is_no_name() -> None:
         "The door",
         "Mr.",
         "Miss Vale Miss Moss",
+        "WE'RE",
     ):
         assert parse_name(words.split(), {"door"}) is None, words
     assert name("Mr. Henry Vale , Esq.").words == ("henry", "vale")

@@ -147,7 +147,8 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
     start = end = first
     for place in range(first, len(words)):
         token, word = tokens[place], words[place]
-        is_name = token[0].isupper() and word not in FUNCTION_WORDS and word not in PRONOUNS
+        stem = word.replace("’", "'").partition("'")[0]  # of "WE'RE"
+        is_name = token[0].isupper() and word not in FUNCTION_WORDS and not {word, stem} & PRONOUNS.keys()
         if word in TITLE_GENDERS and not found and (token[0].isupper() or title is None):
             title, gender = SAME_TITLE.get(word, word), gender or TITLE_GENDERS[word]
             first_follows = word in FIRST_NAME_AFTER
